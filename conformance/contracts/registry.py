@@ -1,0 +1,196 @@
+"""The decorator that turns a function into a clause, and the catalogue of all of them.
+
+A clause is one async function. Its docstring's first paragraph is the contract in one sentence; whatever follows says how
+it is judged. It returns for PASS and raises `Finding`, `Inconclusive`, `Blocked` or `NotApplicable` otherwise.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any
+
+from conformance.outcomes import Level
+
+CATALOGUE_VERSION = "1"
+"""Raised whenever a clause is added, or what it demands changes."""
+
+FAMILY_MODULES = ("extension", "tools", "routing")
+"""The modules under `conformance.contracts` that hold clauses, in the order of the catalogue."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Where a clause is written: a document and its section, or the reason why the field expects it."""
+
+    document: str
+    section: str = ""
+    reason: str = ""
+
+    def __str__(self) -> str:
+        """Render as a citation of one line."""
+        where = f'{self.document}, "{self.section}"' if self.section else self.document
+        return f"{where}: {self.reason}" if self.reason else where
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """A source document; `section()` cites a part of it."""
+
+    title: str
+    sections: frozenset[str]
+
+    def section(self, name: str) -> Source:
+        """Cite the section `name`; one that the document does not have is a mistake in the clause."""
+        if name not in self.sections:
+            raise ValueError(f"{self.title} has no section {name!r}; it has {', '.join(sorted(self.sections))}")
+        return Source(document=self.title, section=name)
+
+
+GUIDE = Document(
+    title="gerrit-mcp-server docs/extensions.md",
+    sections=frozenset(
+        {
+            "How extensions are discovered",
+            "Registering via an entry point",
+            "Registering via the environment variable",
+            "Writing an extension",
+            "The ExtensionContext",
+            "Namespaced configuration",
+            "Plugin-backed tools and requires_plugin",
+            "Routing behavior",
+            "Lifecycle",
+        }
+    ),
+)
+MCP_SPEC = Document(
+    title="MCP specification 2025-11-25",
+    sections=frozenset({"Transports: stdio", "Tools", "Tools: Output Schema", "Tools: Error Handling", "Lifecycle"}),
+)
+
+
+def field_sense(reason: str) -> Source:
+    """Cite no document but the common sense of the field, and say why it holds."""
+    return Source(document="common sense of the field", reason=reason)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clause:
+    """One contract that a subject keeps or breaks."""
+
+    id: str
+    level: Level
+    source: Source
+    fix: str
+    needs: tuple[str, ...]
+    neighbours: tuple[str, ...]
+    per_tool: bool
+    check: Callable[..., Awaitable[None]]
+
+    @property
+    def family(self) -> str:
+        """The word before the first hyphen: EXT, TOOL, ROUTE …"""
+        return self.id.partition("-")[0]
+
+    @property
+    def summary(self) -> str:
+        """The contract in one sentence."""
+        return " ".join((inspect.getdoc(self.check) or "").split("\n\n")[0].split())
+
+    @property
+    def details(self) -> str:
+        """How it is judged: the docstring after its first paragraph."""
+        return (inspect.getdoc(self.check) or "").partition("\n\n")[2]
+
+
+class Catalogue:
+    """All clauses by id, in the order in which their families and functions are written."""
+
+    def __init__(self, clauses: Iterable[Clause]) -> None:
+        """Refuse two clauses of one id, and a prerequisite that is no clause."""
+        self._by_id: dict[str, Clause] = {}
+        for one in clauses:
+            if one.id in self._by_id:
+                raise ValueError(f"two clauses are called {one.id}")
+            self._by_id[one.id] = one
+        for one in self._by_id.values():
+            unknown = [other for other in (*one.needs, *one.neighbours) if other not in self._by_id]
+            if unknown:
+                raise ValueError(f"{one.id} names {', '.join(unknown)}, which is no clause")
+
+    def __iter__(self) -> Any:  # noqa: ANN401 - an iterator of Clause
+        """Iterate over the clauses in catalogue order."""
+        return iter(self._by_id.values())
+
+    def __len__(self) -> int:
+        """Count the clauses."""
+        return len(self._by_id)
+
+    def __contains__(self, clause_id: object) -> bool:
+        """Tell whether there is a clause of that id."""
+        return clause_id in self._by_id
+
+    def __getitem__(self, clause_id: str) -> Clause:
+        """Give the clause of that id; KeyError where there is none."""
+        return self._by_id[clause_id]
+
+    def ids(self) -> tuple[str, ...]:
+        """Give all ids in catalogue order."""
+        return tuple(self._by_id)
+
+    def planned_sha256(self, ids: Iterable[str]) -> str:
+        """Hash a planned set of clauses, so that a certificate tells what was meant to run."""
+        return sha256(json.dumps([CATALOGUE_VERSION, sorted(ids)]).encode()).hexdigest()
+
+
+MARK = "__conformance_clause__"
+
+
+def clause(
+    clause_id: str,
+    *,
+    level: Level,
+    source: Source,
+    fix: str,
+    needs: tuple[str, ...] = (),
+    neighbours: tuple[str, ...] = (),
+    per_tool: bool = False,
+) -> Callable[[Callable[..., Awaitable[None]]], Callable[..., Awaitable[None]]]:
+    """Make an async function a clause.
+
+    Args:
+        clause_id: its id, as in the catalogue of contracts.
+        level: MUST, SHOULD or MAY.
+        source: the section that asks for it.
+        fix: what an author does about it, in one or two sentences.
+        needs: ids of clauses that have to PASS first; otherwise this one is BLOCKED by the first that does not.
+        neighbours: ids of other clauses that `selftest` also runs on this clause's specimens, to show no false alarm.
+        per_tool: the function takes `(examination, tool)` and is run for every tool of the subject.
+    """
+
+    def mark(check: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+        if not inspect.getdoc(check):
+            raise ValueError(f"{clause_id} has no text: its docstring is the clause")
+        made = Clause(
+            id=clause_id, level=level, source=source, fix=fix, needs=needs,
+            neighbours=neighbours, per_tool=per_tool, check=check,
+        )  # fmt: skip
+        setattr(check, MARK, made)
+        return check
+
+    return mark
+
+
+@lru_cache(maxsize=1)
+def catalogue() -> Catalogue:
+    """Read all clauses from the family modules; cheap after the first call."""
+    found: list[Clause] = []
+    for name in FAMILY_MODULES:
+        module = importlib.import_module(f"conformance.contracts.{name}")
+        found += [getattr(one, MARK) for one in vars(module).values() if hasattr(one, MARK)]
+    return Catalogue(found)

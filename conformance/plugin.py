@@ -1,0 +1,1 @@
+"""The pytest hooks of the conformance suite."""

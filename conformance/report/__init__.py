@@ -1,0 +1,1 @@
+"""What a run tells: one model and one file an output."""

@@ -1,0 +1,1 @@
+"""A raw JSON-RPC client for MCP: asyncio only, every byte kept."""

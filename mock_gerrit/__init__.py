@@ -1,0 +1,1 @@
+"""A simulated Gerrit: several hosts in one process, each with its own content and plugins."""

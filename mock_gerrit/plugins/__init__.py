@@ -1,0 +1,1 @@
+"""Simulated Gerrit plugins and the small API with which anyone adds one."""

@@ -1,0 +1,1 @@
+"""The pytest fixtures of the simulated Gerrit."""

@@ -1,0 +1,1 @@
+"""REST endpoints, one file a resource family."""

@@ -1,0 +1,1 @@
+"""The four ways in which a world is served."""

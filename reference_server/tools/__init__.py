@@ -1,0 +1,1 @@
+"""The core tools, one file a topic."""
