@@ -1,0 +1,215 @@
+"""The command `gerrit-conformance`: list the clauses, explain one, put the suite itself to the test."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, TextIO
+
+from conformance.contracts import registry
+from conformance.contracts.registry import Clause
+from conformance.families import select, title_of
+from conformance.usage import USAGE_EXIT_CODE, UsageError, did_you_mean, nearest
+from conformance.verdict import ExitCode
+
+if TYPE_CHECKING:
+    from conformance.selftest import Tally
+
+    _Commands = argparse._SubParsersAction["_Parser"]  # noqa: SLF001 - the only name of this type
+
+PROGRAM = "gerrit-conformance"
+_WIDTH = 100
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argparse parser that raises instead of exiting."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message, "", f"see {self.prog} --help")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Args:
+        arguments: the words after the program's name; those of the process where they are left out.
+
+    Returns:
+        The exit code: 0, 1 if the self-test does not hold, 2 after Ctrl-C, 4 after a mistake of the caller.
+    """
+    try:
+        parsed = _parse(sys.argv[1:] if arguments is None else list(arguments))
+        command: Callable[[argparse.Namespace], int] = parsed.command
+        return command(parsed)
+    except UsageError as problem:
+        _print(f"{PROGRAM}: {problem}", to=sys.stderr)
+        return USAGE_EXIT_CODE
+    except KeyboardInterrupt:
+        _print(f"{PROGRAM}: interrupted", to=sys.stderr)
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _parse(arguments: list[str]) -> argparse.Namespace:
+    parser = _Parser(prog=PROGRAM, description=__doc__, allow_abbrev=False)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    parsers = {
+        "list": _list_parser(commands),
+        "explain": _explain_parser(commands),
+        "selftest": _selftest_parser(commands),
+    }
+    if arguments and not arguments[0].startswith("-") and arguments[0] not in parsers:
+        raise UsageError(f"{arguments[0]} is no command", "", did_you_mean(arguments[0], parsers))
+    parsed, left_over = parser.parse_known_args(arguments)
+    if left_over:
+        known = list(parsers[arguments[0]]._option_string_actions)  # noqa: SLF001 - argparse has no other list of them
+        raise UsageError(f"{arguments[0]} does not know {left_over[0]}", "", did_you_mean(left_over[0], known))
+    return parsed
+
+
+def _list_parser(commands: _Commands) -> argparse.ArgumentParser:
+    parser = commands.add_parser("list", help="list the clauses", allow_abbrev=False)
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    _add_family(parser)
+    parser.set_defaults(command=_list)
+    return parser
+
+
+def _explain_parser(commands: _Commands) -> argparse.ArgumentParser:
+    parser = commands.add_parser(
+        "explain", help="tell what a clause demands, why, and how to keep it", allow_abbrev=False
+    )
+    parser.add_argument("id", metavar="ID", help="a clause, for example ROUTE-NAMES")
+    parser.set_defaults(command=_explain)
+    return parser
+
+
+def _selftest_parser(commands: _Commands) -> argparse.ArgumentParser:
+    parser = commands.add_parser(
+        "selftest", help="run the suite on extensions whose verdict is known", allow_abbrev=False
+    )
+    parser.add_argument("--json", action="store_true", help="print the tally as JSON")
+    _add_family(parser)
+    parser.add_argument("--without", metavar="ID", action="append", default=[], help="leave this clause out")
+    parser.add_argument("--full", action="store_true", help="judge every clause on every specimen")
+    parser.add_argument("--pyc", action="store_true", help="take the source of the specimens away first")
+    parser.add_argument("--specimens", metavar="DIR", type=Path, help="try the specimens in DIR/extensions instead")
+    parser.set_defaults(command=_selftest)
+    return parser
+
+
+def _add_family(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--family", metavar="WORDS", help="letters of families or beginnings of ids: A,EXT-,ROUTE-N")
+
+
+def _list(parsed: argparse.Namespace) -> int:
+    clauses = select(registry.catalogue(), parsed.family)
+    if parsed.json:
+        listed = [
+            {"id": one.id, "family": one.family, "level": one.level, "source": str(one.source), "summary": one.summary}
+            for one in clauses
+        ]
+        _print(json.dumps({"catalogue": registry.CATALOGUE_VERSION, "clauses": listed}, indent=2))
+        return 0
+    for line in _table(clauses):
+        _print(line)
+    return 0
+
+
+def _table(clauses: Sequence[Clause]) -> Iterator[str]:
+    family = None
+    for clause in clauses:
+        if clause.family != family:
+            yield title_of(clause.family) if family is None else f"\n{title_of(clause.family)}"
+            family = clause.family
+        lead = f"  {clause.id:<18}{clause.level.upper():<8}"
+        yield textwrap.fill(clause.summary, _WIDTH, initial_indent=lead, subsequent_indent=" " * len(lead))
+
+
+def _explain(parsed: argparse.Namespace) -> int:
+    clause = _clause(parsed.id)
+    _print(f"{clause.id} ({clause.level.upper()})")
+    _paragraph(clause.summary)
+    for part in filter(None, clause.details.split("\n\n")):
+        _paragraph(part)
+    _print(f"source    {clause.source}")
+    _print(f"fix       {clause.fix}")
+    if clause.needs:
+        _print(f"needs     {', '.join(clause.needs)} to be kept first")
+    if broken_by := _specimens_of(clause):
+        _print(f"broken by {', '.join(broken_by)}")
+    return 0
+
+
+def _specimens_of(clause: Clause) -> list[str]:
+    from conformance.specimens import bad_specimens  # noqa: PLC0415 - reads the specimens' files; `list` does without
+
+    return [specimen.name for specimen in bad_specimens() if specimen.clause == clause.id]
+
+
+def _clause(clause_id: str) -> Clause:
+    catalogue = registry.catalogue()
+    if clause_id.upper() in catalogue:
+        return catalogue[clause_id.upper()]
+    near = nearest(clause_id, catalogue.ids())
+    remedy = f"did you mean {near}?" if near else f"{PROGRAM} list shows them all"
+    raise UsageError(f"there is no clause {clause_id}", "", remedy)
+
+
+def _selftest(parsed: argparse.Namespace) -> int:
+    from conformance import selftest  # noqa: PLC0415 - brings the whole rig; `list` and `explain` do without
+    from conformance.report.progress import CountingLine  # noqa: PLC0415
+
+    scope = selftest.Scope(
+        clauses=tuple(select(registry.catalogue(), parsed.family)),
+        without=frozenset(_clause(one).id for one in parsed.without),
+        full=parsed.full,
+        bytecode=parsed.pyc,
+    )
+    with CountingLine(sys.stderr) as line:
+        tally = asyncio.run(
+            selftest.run(
+                scope,
+                progress=lambda number, total, specimen: line.show(f"{number} of {total}  {specimen.label}"),
+                root=parsed.specimens,
+            )
+        )
+    if parsed.json:
+        _print(json.dumps(asdict(tally), indent=2))
+    else:
+        for told in _told(tally):
+            _print(told)
+    return ExitCode.CERTIFIED if tally.holds else ExitCode.FAILED
+
+
+def _told(tally: Tally) -> Iterator[str]:
+    for label in tally.survived:
+        yield f"survived     {label}"
+    for label in tally.false_alarms:
+        yield f"false alarm  {label}"
+    yield (
+        f"{tally.clauses} clauses, {tally.specimens} bad specimens: {tally.killed} killed, "
+        f"{len(tally.survived)} survived, {len(tally.false_alarms)} false alarms, "
+        f"{tally.skipped_for_sdk} skipped for the other SDK"
+    )
+
+
+def _paragraph(text: str) -> None:
+    _print(textwrap.fill(" ".join(text.split()), _WIDTH) + "\n")
+
+
+def _print(text: str, *, to: TextIO | None = None) -> None:
+    (to or sys.stdout).write(f"{text}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,263 @@
+"""Family ROUTE: a plugin-backed tool reaches a host that has the plugin, or says which do.
+
+Where the host's `requires_plugin` wraps the tool, the host decides REFRESH, REACHES and DISABLED; they are judged only on
+tools with routing of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from conformance.contracts.registry import GUIDE, clause, field_sense
+from conformance.examine import takes_address
+from conformance.outcomes import Finding, Level, NotApplicable
+from conformance.rig.samples import BASE_URL_PARAMETER
+from conformance.rig.scenarios import NULL
+from conformance.rig.surroundings import HOSTS
+from conformance.rig.trial import Call, names_host
+
+if TYPE_CHECKING:
+    from conformance.backing import Backing
+    from conformance.examine import Examination
+
+MUST = Level.MUST
+HAVING = tuple(plan for plan in HOSTS if plan.has_plugin)
+LACKING = tuple(plan for plan in HOSTS if not plan.has_plugin)
+FIRST, SECOND = HAVING
+DEFAULT = next(plan for plan in HOSTS if plan.default)
+
+
+async def _backed(examination: Examination, tool: str) -> Backing:
+    backing = await examination.backing(tool)
+    if backing is None:
+        raise NotApplicable("it is backed by no plugin")
+    return backing
+
+
+async def _own_routing(examination: Examination, tool: str) -> None:
+    if (await _backed(examination, tool)).by_host:
+        raise NotApplicable("decided by the host: requires_plugin wraps it")
+
+
+@clause(
+    "ROUTE-KEYWORD",
+    level=MUST,
+    source=GUIDE.section("Plugin-backed tools and requires_plugin"),
+    needs=("EXT-NONEMPTY",),
+    fix="Give the decorated coroutine the parameter `gerrit_base_url: str | None = None`: routing hands the chosen host over in it.",
+    per_tool=True,
+    neighbours=("ROUTE-OPTIONAL", "ROUTE-ORDER", "TOOL-WORKS"),
+)
+async def the_address_is_taken_as_a_keyword(examination: Examination, tool: str) -> None:
+    """A plugin-backed tool accepts `gerrit_base_url` as a keyword argument."""
+    backing = await _backed(examination, tool)
+    if backing.by_host:
+        if not backing.takes_keyword:
+            raise Finding(expected=f"a function that can be called with {backing.parameter}=…", saw="a signature that refuses it")
+    elif not takes_address(await examination.tool(tool)):
+        raise Finding(expected="a parameter gerrit_base_url", saw="none in the tool's inputSchema")
+
+
+@clause(
+    "ROUTE-OPTIONAL",
+    level=MUST,
+    source=GUIDE.section("Routing behavior"),
+    needs=("EXT-NONEMPTY", "ROUTE-KEYWORD"),
+    fix="Give the parameter the default None: `gerrit_base_url: str | None = None`.",
+    per_tool=True,
+    neighbours=("ROUTE-KEYWORD", "TOOL-WORKS"),
+)
+async def the_address_may_be_left_out(examination: Examination, tool: str) -> None:
+    """A plugin-backed tool can be called without `gerrit_base_url`, and with null for it."""
+    backing = await _backed(examination, tool)
+    schema = (await examination.tool(tool)).get("inputSchema") or {}
+    if backing.parameter in schema.get("required", ()):
+        raise Finding(expected=f"{backing.parameter} to be optional", saw="it is among the required properties of the inputSchema")
+    if backing.parameter != BASE_URL_PARAMETER or not takes_address(await examination.tool(tool)):
+        return
+    if (await examination.plain()).call(tool).succeeded:
+        call = (await examination.typed_addresses()).call(tool, NULL)
+        if not call.succeeded:
+            raise Finding(expected="null to count as left out", saw=call.saw(), evidence=call.evidence())
+
+
+@clause(
+    "ROUTE-ORDER",
+    level=MUST,
+    source=GUIDE.section("Plugin-backed tools and requires_plugin"),
+    needs=("EXT-NONEMPTY",),
+    fix="Write `@ctx.mcp.tool()` above `@requires_plugin(…)`: what stands below is what the tool runs.",
+    per_tool=True,
+    neighbours=("ROUTE-KEYWORD", "TOOL-WORKS"),
+)
+async def the_tool_decorator_stands_outside(examination: Examination, tool: str) -> None:
+    """What is registered as the tool is what `requires_plugin` made, not the function that was handed to it."""
+    backing = await _backed(examination, tool)
+    if not backing.by_host:
+        raise NotApplicable("it brings routing of its own")
+    if not backing.wrapper_used:
+        raise Finding(expected="the tool to run through requires_plugin", saw="the undecorated function registered, and the routing wrapper thrown away")
+
+
+@clause(
+    "ROUTE-REACHES",
+    level=MUST,
+    source=GUIDE.section("Routing behavior"),
+    needs=("TOOL-WORKS",),
+    fix="Raise an exception with a text, and make it a ToolError of the SDK: version 2 hides the text of any other.",
+    per_tool=True,
+    neighbours=("ROUTE-NAMES", "ROUTE-NONE"),
+)
+async def a_refusal_reaches_the_caller_with_its_text(examination: Examination, tool: str) -> None:
+    """What a tool raises when no suitable host is found reaches the caller as an error with its text."""
+    await _own_routing(examination, tool)
+    call = (await examination.routed("nowhere")).call(tool, "no address")
+    if call.reply is None or not call.reply.is_error:
+        return  # whether it is refused at all is ROUTE-NONE's to judge
+    text = re.sub(rf"^Error (?:executing|calling) tool '?{re.escape(tool)}'?:?", "", call.text.strip()).strip()
+    if not text:
+        raise Finding(expected="an error that says why", saw=f"an error without a text of its own: {call.text!r}", evidence=call.evidence())
+
+
+@clause(
+    "ROUTE-FIRST",
+    level=MUST,
+    source=GUIDE.section("Routing behavior"),
+    needs=("TOOL-WORKS",),
+    fix="Leave the choice to requires_plugin, or ask the hosts in the order of gerrit_hosts and take the first that has the plugin.",
+    per_tool=True,
+    neighbours=("ROUTE-GIVEN", "ROUTE-ORDER"),
+)
+async def without_an_address_the_first_host_with_the_plugin_is_asked(examination: Examination, tool: str) -> None:
+    """Without `gerrit_base_url`, the first host in the order of `gerrit_hosts` that has the plugin is asked."""
+    await _backed(examination, tool)
+    call = (await examination.routed("some")).call(tool, "no address")
+    _judge_reached(call, FIRST.name, f"{FIRST.url}, the first configured host with the plugin, to be asked")
+
+
+def _judge_reached(call: Call, host: str, expected: str) -> None:
+    reached = sorted({entry.host for entry in call.own})
+    if reached != [host]:
+        raise Finding(expected=expected, saw=f"{' and '.join(reached) or 'no host'} asked; {call.saw()}", evidence=call.evidence())
+    if not call.succeeded:
+        raise Finding(expected=expected, saw=call.saw(), evidence=call.evidence())
+
+
+@clause(
+    "ROUTE-GIVEN",
+    level=MUST,
+    source=GUIDE.section("Routing behavior"),
+    needs=("TOOL-WORKS",),
+    fix="Use the gerrit_base_url that arrives in the tool: ctx.get_base_url(gerrit_base_url).",
+    per_tool=True,
+    neighbours=("ROUTE-FIRST", "TOOL-BASE"),
+)
+async def a_given_host_with_the_plugin_is_asked(examination: Examination, tool: str) -> None:
+    """With the address of a host that has the plugin, that host alone is asked, with at most one look at its list of plugins."""
+    await _backed(examination, tool)
+    call = (await examination.routed("some")).call(tool, "has it")
+    _judge_reached(call, SECOND.name, f"{SECOND.url} alone to be asked, as it was given and has the plugin")
+    if len(call.lists) > 1:
+        raise Finding(expected="at most one request for the list of plugins", saw=f"{len(call.lists)} of them", evidence=call.evidence())
+
+
+@clause(
+    "ROUTE-REFRESH",
+    level=MUST,
+    source=GUIDE.section("Routing behavior"),
+    needs=("TOOL-WORKS",),
+    fix="When the given host lacks the plugin, fetch its list once more (ctx.plugin_registry.invalidate(url)) before refusing.",
+    per_tool=True,
+    neighbours=("ROUTE-NAMES", "ROUTE-GIVEN"),
+)
+async def a_list_without_the_plugin_is_fetched_once_more(examination: Examination, tool: str) -> None:
+    """When the given host lacks the plugin, its list is fetched again, exactly once for each call that fails."""
+    await _own_routing(examination, tool)
+    seen = await examination.routed("some")
+    seen.call(tool, "lacks it")
+    call = seen.call(tool, "lacks it, again")
+    lists = [entry for entry in call.lists if entry.host == DEFAULT.name]
+    if len(lists) != 1:
+        raise Finding(expected=f"one request for the list of {DEFAULT.url}", saw=f"{len(lists)} of them", evidence=call.evidence())
+
+
+@clause(
+    "ROUTE-NAMES",
+    level=MUST,
+    source=GUIDE.section("Routing behavior"),
+    needs=("TOOL-WORKS", "ROUTE-REACHES"),
+    fix="Let requires_plugin raise: a tool that catches its RuntimeError hides where the plugin is.",
+    per_tool=True,
+    neighbours=("ROUTE-SKIPPED", "ROUTE-NONE"),
+)
+async def a_refusal_names_every_host_with_the_plugin(examination: Examination, tool: str) -> None:
+    """A call to a host without the plugin is refused, naming each configured host that has it; one without it only as the host asked for."""
+    await _backed(examination, tool)
+    call = (await examination.routed("some")).call(tool, "lacks it")
+    expected = f"an error that names {' and '.join(plan.url for plan in HAVING)}"
+    if call.succeeded:
+        raise Finding(expected=expected, saw=call.saw(), evidence=call.evidence())
+    missing = [plan.url for plan in HAVING if not names_host(call.text, plan)]
+    if missing:
+        raise Finding(expected=expected, saw=f"{call.saw()}, without {' and '.join(missing)}", evidence=call.evidence())
+    wrong = [plan.url for plan in LACKING if plan is not DEFAULT and names_host(call.text, plan)]
+    if wrong:
+        raise Finding(expected=f"{expected}, and no host without the plugin", saw=f"{' and '.join(wrong)} named too: {call.saw()}", evidence=call.evidence())
+
+
+@clause(
+    "ROUTE-NONE",
+    level=MUST,
+    source=GUIDE.section("Routing behavior"),
+    needs=("TOOL-WORKS",),
+    fix="Let requires_plugin raise when no host has the plugin; there is no host to fall back to.",
+    per_tool=True,
+    neighbours=("ROUTE-NAMES", "ROUTE-SKIPPED"),
+)
+async def nowhere_is_an_error(examination: Examination, tool: str) -> None:
+    """When no configured host has the plugin, the call is an error."""
+    await _backed(examination, tool)
+    call = (await examination.routed("nowhere")).call(tool, "no address")
+    if call.succeeded:
+        raise Finding(expected="isError, as no host has the plugin", saw=call.saw(), evidence=call.evidence())
+
+
+@clause(
+    "ROUTE-SKIPPED",
+    level=MUST,
+    source=field_sense("a refused call must not have acted: whoever reads the error would act again"),
+    needs=("TOOL-WORKS",),
+    fix="Decide the route before anything else is asked or done; with requires_plugin outside, the body does not run at all.",
+    per_tool=True,
+    neighbours=("ROUTE-NAMES", "ROUTE-NONE"),
+)
+async def a_refused_call_asks_for_nothing(examination: Examination, tool: str) -> None:
+    """When routing fails, the tool itself does not run: nothing but lists of plugins is asked for."""
+    await _backed(examination, tool)
+    refused = [
+        (await examination.routed("some")).call(tool, "lacks it"),
+        (await examination.routed("nowhere")).call(tool, "no address"),
+    ]
+    for call in refused:
+        if not call.succeeded and call.own:
+            asked = f"{call.own[0].method} {call.own[0].target} on {call.own[0].host}"
+            raise Finding(expected="only /plugins/ to be asked for before the refusal", saw=asked, evidence=call.evidence())
+
+
+@clause(
+    "ROUTE-DISABLED",
+    level=MUST,
+    source=GUIDE.section("Plugin-backed tools and requires_plugin"),
+    needs=("TOOL-WORKS", "ROUTE-FIRST"),
+    fix='Leave out entries of the list with "disabled": true; an enabled plugin has no such key.',
+    per_tool=True,
+    neighbours=("ROUTE-FIRST",),
+)
+async def a_disabled_plugin_counts_as_absent(examination: Examination, tool: str) -> None:
+    """A plugin that is listed with `disabled: true` counts as absent; without the key, or with false, as present."""
+    await _own_routing(examination, tool)
+    call = (await examination.routed("disabled-first")).call(tool, "no address")
+    _judge_reached(call, FIRST.name, f"{FIRST.url} to be asked, as {HOSTS[0].url} has the plugin disabled")
+
+

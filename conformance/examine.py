@@ -1,0 +1,293 @@
+"""One subject under examination: clauses are judged on what shared, memoised scenarios have shown.
+
+`Examination.judge` is all that a runner needs. It settles prerequisites first, judges per-tool clauses tool by tool, and
+turns whatever a clause raises into a `Judgement`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import sys
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from importlib.metadata import version
+from typing import Any
+
+from conformance.backing import Backing, backing_of
+from conformance.contracts.registry import Catalogue, Clause, catalogue
+from conformance.outcomes import (
+    Blocked,
+    Evidence,
+    Finding,
+    Inconclusive,
+    Judgement,
+    NotApplicable,
+    Outcome,
+    Verdictless,
+)
+from conformance.preparing import prepare
+from conformance.profile import Profile
+from conformance.rig import scenarios
+from conformance.rig.rig import Rig
+from conformance.rig.scenarios import Bench, Seen
+from conformance.rig.trial import Trial
+from conformance.settings import Settings
+from conformance.subject import Subject
+
+Verdict = Verdictless | None
+"""What a clause came to on one tool: None is PASS."""
+
+
+class Examination:
+    """Judges clauses on one subject.
+
+    Args:
+        subject: what to examine, as `targets.resolve_target` gave it.
+        profile: what its owner tells about it.
+        settings: limits, host and so on.
+        rig: a running rig to share; one of its own is started where it is left out.
+        without: clauses that do not exist for this examination, not even as prerequisites.
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        *,
+        profile: Profile | None = None,
+        settings: Settings | None = None,
+        rig: Rig | None = None,
+        without: frozenset[str] = frozenset(),
+    ) -> None:
+        """Prepare; nothing is started before the context is entered."""
+        self.subject = subject
+        self.profile = profile or Profile()
+        self.settings = settings or Settings()
+        self._given_rig = rig
+        self._without = without
+        self._stack = AsyncExitStack()
+        self._memory: dict[object, asyncio.Task[Any]] = {}
+        self._began = time.monotonic()
+
+    async def __aenter__(self) -> Examination:
+        """Start the rig where none was given, and build the subject where it has to be built.
+
+        Raises:
+            UsageError: the project cannot be built; the message holds the end of the backend's output.
+        """
+        self.rig = self._given_rig or await self._stack.enter_async_context(Rig(self.settings))
+        self._trials, self._calls = self.rig.trials, self.rig.gerrit_calls
+        try:
+            self.subject = await prepare(self.subject, self.rig)
+        except BaseException:
+            await self._stack.aclose()
+            raise
+        self.bench = Bench(rig=self.rig, subject=self.subject, profile=self.profile)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Stop what still runs, and the rig where it is our own."""
+        for task in self._memory.values():
+            task.cancel()
+        await asyncio.gather(*self._memory.values(), return_exceptions=True)
+        await self._stack.aclose()
+
+    # What has been seen
+
+    async def _once(self, key: object, act: Callable[[], Awaitable[Any]]) -> Any:  # noqa: ANN401 - what `act` gives
+        """Run `act` at most once for `key`; everybody who asks waits for the same run."""
+        if key not in self._memory:
+            self._memory[key] = asyncio.ensure_future(act())
+        return await asyncio.shield(self._memory[key])
+
+    async def survey(self) -> Trial:
+        """Give the trial in which the subject was loaded and listed, and nothing else."""
+        return await self._once("survey", lambda: scenarios.loaded(self.bench))  # type: ignore[no-any-return]
+
+    async def configured(self) -> dict[str, Trial]:
+        """Give the trials under each form of settings, by a name for the form."""
+        survey = await self.survey()
+        asked = [str(about["name"]) for about in survey.told("extension_config")]
+        name = self.profile.extension.config_name or (asked[0] if asked else None)
+        return await self._once("configured", lambda: scenarios.configured(self.bench, name))  # type: ignore[no-any-return]
+
+    async def listed_late(self) -> tuple[list[str], list[str]]:
+        """Give the names in the first list of tools and in one asked for later."""
+        return await self._once("late", lambda: scenarios.listed_late(self.bench))  # type: ignore[no-any-return]
+
+    async def tools(self) -> list[Mapping[str, Any]]:
+        """Give the subject's own tools as `tools/list` shows them."""
+        survey = await self.survey()
+        own = {str(about["name"]) for about in survey.told("tool")}
+        return [tool for tool in survey.tools if tool["name"] in own]
+
+    async def tool(self, name: str) -> Mapping[str, Any]:
+        """Give one tool's entry in `tools/list`."""
+        return next(tool for tool in await self.tools() if tool["name"] == name)
+
+    async def plain(self) -> Seen:
+        """Give the plainest call of each tool on healthy hosts that have every plugin it asks for."""
+        return await self._once("plain", self._plain)  # type: ignore[no-any-return]
+
+    async def _plain(self) -> Seen:
+        survey, tools = await self.survey(), await self.tools()
+        wanted = {str(about["plugin"]) for about in survey.told("decorated")} | {one.plugin for one in self.profile.canned}
+        self._place(wanted)
+        seen = await scenarios.plain(self.bench, tools)
+        asked = {str(fact["name"]) for call in seen.calls.values() for fact in call.told("registry_asked")}
+        if self._place(asked):
+            seen = await scenarios.plain(self.bench, tools)
+        return seen
+
+    def _place(self, plugins: set[str]) -> bool:
+        """Add plugins to those of the surroundings; True where one is new."""
+        new = plugins - set(self.bench.plugins)
+        self.bench = replace(self.bench, plugins=(*self.bench.plugins, *sorted(new)))
+        return bool(new)
+
+    async def not_found(self, *, returns_http_errors: bool) -> Seen:
+        """Give the call of each tool while its first own request is answered by 404, on one kind of host."""
+        await self.plain()
+        return await self._once(  # type: ignore[no-any-return]
+            ("not found", returns_http_errors),
+            lambda: self._with_tools(scenarios.not_found, returns_http_errors=returns_http_errors),
+        )
+
+    async def typed_addresses(self) -> Seen:
+        """Give the calls of each tool that takes an address, with the address in every form."""
+        await self.plain()
+        tools = [tool for tool in await self.tools() if takes_address(tool)]
+        return await self._once("addresses", lambda: scenarios.typed_addresses(self.bench, tools))  # type: ignore[no-any-return]
+
+    async def routed(self, placement: scenarios.Placement) -> Seen:
+        """Give the calls of each plugin-backed tool where the plugin is placed so."""
+        backed = [tool for tool in await self.tools() if await self.backing(str(tool["name"]))]
+        return await self._once(("routed", placement), lambda: scenarios.routed(self.bench, backed, placement))  # type: ignore[no-any-return]
+
+    async def _with_tools(self, scenario: Callable[..., Awaitable[Seen]], **options: Any) -> Seen:  # noqa: ANN401
+        return await scenario(self.bench, await self.tools(), **options)
+
+    async def backing(self, tool: str) -> Backing | None:
+        """Tell how a tool is bound to a plugin; None for one that is not."""
+        return backing_of(tool, await self.survey(), await self.plain())
+
+    # Judging
+
+    async def judge(self, clause: Clause) -> Judgement:
+        """Judge one clause; never raises for what the subject does."""
+        began = time.monotonic()
+        judged = await self._judge_tools(clause) if clause.per_tool else combine(clause, {"": await self._verdict(clause, "")})
+        return replace(judged, seconds=time.monotonic() - began)
+
+    async def _judge_tools(self, clause: Clause) -> Judgement:
+        barrier = await self._barrier(clause, "")
+        if barrier is not None:
+            return combine(clause, {"": barrier})
+        tools = [str(tool["name"]) for tool in await self.tools()]
+        verdicts = {tool: await self._verdict(clause, tool) for tool in tools}
+        return combine(clause, verdicts or {"": NotApplicable("it registers no tools")})
+
+    async def _verdict(self, clause: Clause, tool: str) -> Verdict:
+        """Judge a clause on one tool (or on the whole subject), once."""
+        return await self._once((clause.id, tool), lambda: self._decide(clause, tool))  # type: ignore[no-any-return]
+
+    async def _decide(self, clause: Clause, tool: str) -> Verdict:
+        barrier = await self._barrier(clause, tool)
+        if barrier is not None:
+            return barrier
+        try:
+            await (clause.check(self, tool) if clause.per_tool else clause.check(self))
+        except Finding as finding:
+            finding.tool = finding.tool or tool or None
+            finding.evidence = tuple(replace(one, text=self.mask(one.text)) for one in finding.evidence)
+            finding.saw, finding.expected = self.mask(finding.saw), self.mask(finding.expected)
+            return finding
+        except Verdictless as verdict:
+            return verdict
+        return None
+
+    async def _barrier(self, clause: Clause, tool: str) -> Verdict:
+        """Give what keeps a clause from being judged: the first prerequisite that is not met."""
+        for need in clause.needs:
+            if need in self._without:
+                continue
+            first = self.catalogue[need]
+            if first.per_tool and not tool:
+                verdict = await self._barrier(first, "")
+            else:
+                verdict = await self._verdict(first, tool if first.per_tool else "")
+            if isinstance(verdict, Finding):
+                return Blocked(f"{need} is not kept", by=need)
+            if isinstance(verdict, Blocked | Inconclusive):
+                return verdict
+        return None
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The clauses there are."""
+        return catalogue()
+
+    def mask(self, text: str) -> str:
+        """Replace every credential of the rig in a text."""
+        return self.rig.masking.mask(text)
+
+    # About the run
+
+    def about(self) -> dict[str, Any]:
+        """Tell under what conditions the subject was examined, for the certificate."""
+        return {
+            "subject": {
+                "kind": self.subject.kind,
+                "name": self.subject.name,
+                "version": self.subject.version,
+                "sha256": self.subject.sha256(),
+            },
+            "host": {"kind": self.settings.host_kind, "name": "gerrit-mcp-reference", "version": version("gerrit-mcp-conformance")},
+            "sdk": {"name": "mcp", "version": version("mcp")},
+            "python": platform.python_version(),
+            "platform": f"{sys.platform}-{platform.machine()}",
+            "containment": self.rig.warm.containment.describe(),
+            "trials": self.rig.trials - self._trials,
+            "gerrit_calls": self.rig.gerrit_calls - self._calls,
+            "seconds": time.monotonic() - self._began,
+        }
+
+
+def takes_address(tool: Mapping[str, Any]) -> bool:
+    """Tell whether a tool has the parameter `gerrit_base_url`."""
+    return scenarios.BASE_URL_PARAMETER in (tool.get("inputSchema") or {}).get("properties", {})
+
+
+_ORDER = (Outcome.FAIL, Outcome.BLOCKED, Outcome.INCONCLUSIVE, Outcome.PASS, Outcome.NOT_APPLICABLE)
+
+
+def outcome_of(verdict: Verdict) -> Outcome:
+    """Name the outcome of what a clause raised, or did not raise."""
+    if verdict is None:
+        return Outcome.PASS
+    if isinstance(verdict, Finding):
+        return Outcome.FAIL
+    if isinstance(verdict, Blocked):
+        return Outcome.BLOCKED
+    return Outcome.INCONCLUSIVE if isinstance(verdict, Inconclusive) else Outcome.NOT_APPLICABLE
+
+
+def combine(clause: Clause, verdicts: Mapping[str, Verdict]) -> Judgement:
+    """Make one judgement of the verdicts on all tools: the worst counts, and every finding is kept."""
+    outcomes = {tool: outcome_of(verdict) for tool, verdict in verdicts.items()}
+    worst = next(outcome for outcome in _ORDER if outcome in outcomes.values())
+    deciding = next((v for v in verdicts.values() if v is not None and outcome_of(v) is worst), None)
+    return Judgement(
+        clause=clause.id,
+        outcome=worst,
+        findings=tuple(verdict for verdict in verdicts.values() if isinstance(verdict, Finding)),
+        reason=str(getattr(deciding, "reason", "")),
+        supply=str(getattr(deciding, "supply", "")),
+        blocked_by=str(getattr(deciding, "by", "")),
+        per_tool={tool: outcome for tool, outcome in outcomes.items() if tool},
+    )
+
+
+__all__ = ["Evidence", "Examination", "combine", "outcome_of", "takes_address"]

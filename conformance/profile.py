@@ -1,0 +1,122 @@
+"""What the owner of a subject tells about it: sample arguments, canned answers, settings, known failures.
+
+Read from `[tool.gerrit-conformance]` of a `pyproject.toml`, or from a TOML file of its own.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from conformance.usage import UsageError, nearest
+
+
+class Table(BaseModel):
+    """A table of the profile: an unknown key is an error, never ignored."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ExtensionTable(Table):
+    """`[extension]`: the settings that the extension reads."""
+
+    config_name: str | None = None
+    """The name that it gives to `ctx.extension_config`."""
+    config: dict[str, Any] = Field(default_factory=dict)
+    """A block of settings with which it works."""
+    required_options: list[str] = Field(default_factory=list)
+    """Settings without which `register` may raise, naming them."""
+    third_party_hosts: list[str] = Field(default_factory=list)
+    """Hosts other than Gerrit that its tools are meant to contact."""
+
+
+class ToolTable(Table):
+    """`[tools.NAME]`: how to call one tool."""
+
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    """Arguments with which the tool works on the simulated hosts."""
+
+
+class CannedAnswer(Table):
+    """`[[canned]]`: what a plugin that the simulated Gerrit does not know answers."""
+
+    plugin: str
+    path: str
+    """The path after the host's own, for example `/changes/1/my-plugin~status`; `*` stands for one segment."""
+    method: str = "GET"
+    status: int = 200
+    json_: Any = Field(default=None, alias="json")
+    text: str | None = None
+
+
+class Profile(Table):
+    """The whole profile; every table may be left out."""
+
+    extension: ExtensionTable = ExtensionTable()
+    tools: dict[str, ToolTable] = Field(default_factory=dict)
+    canned: list[CannedAnswer] = Field(default_factory=list)
+    waivers: dict[str, str] = Field(default_factory=dict)
+    """Known failures: a clause id and the reason why it is accepted for now."""
+
+
+def load_profile(path: Path | None, root: Path | None = None) -> Profile:
+    """Read the profile in `path`, else the table in `root/pyproject.toml`, else give an empty one.
+
+    Raises:
+        UsageError: the file is missing or is no TOML, or a key is unknown or of the wrong type; the nearest right key is named.
+    """
+    if path is not None:
+        if not path.is_file():
+            raise UsageError(f"there is no profile {path}", "--conformance-profile names a TOML file", "check the path")
+        document = _toml(path)
+        table = document.get("tool", {}).get("gerrit-conformance", document if path.name != "pyproject.toml" else {})
+        return profile_from(table, where=str(path))
+    file = root / "pyproject.toml" if root else None
+    if file is None or not file.is_file():
+        return Profile()
+    return profile_from(_toml(file).get("tool", {}).get("gerrit-conformance", {}), where=str(file))
+
+
+def profile_from(table: dict[str, Any], *, where: str) -> Profile:
+    """Check a table and make it a profile; `where` is named in messages."""
+    try:
+        return Profile.model_validate(table)
+    except ValidationError as problem:
+        raise _usage_error(problem, where) from None
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise UsageError(f"{path} cannot be read", str(problem), "mend the file: it has to be TOML") from None
+
+
+def _usage_error(problem: ValidationError, where: str) -> UsageError:
+    first = problem.errors(include_url=False, include_input=False)[0]
+    location = [str(part) for part in first["loc"]]
+    dotted = ".".join(location)
+    if first["type"] == "extra_forbidden":
+        known = _keys_at(location[:-1])
+        near = nearest(location[-1], known)
+        return UsageError(
+            f"{where}: {dotted} is not a key of a profile",
+            f"{'.'.join(location[:-1]) or 'the top level'} has {', '.join(known)}",
+            f"did you mean {near}?" if near else "remove it",
+        )
+    return UsageError(f"{where}: {dotted} is not as it should be", first["msg"], "see the page on profiles for its form")
+
+
+def _keys_at(location: list[str]) -> list[str]:
+    """The keys that the table at `location` may have."""
+    model: type[BaseModel] = Profile
+    for part in location:
+        field = model.model_fields.get(part)
+        if field is None:
+            continue  # a tool's name or an index: the model stays
+        inner = [field.annotation, *get_args(field.annotation)]
+        model = next((one for one in inner if isinstance(one, type) and issubclass(one, BaseModel)), model)
+    return [field.alias or name for name, field in model.model_fields.items()]

@@ -1,0 +1,249 @@
+"""The warm process: imports once, then forks a guardian for every order.
+
+It is a process of its own, started with an environment of nothing, and has a single thread for all its life, so that a
+fork never copies a held lock. It knows only its control socket; when that closes, it ends everything and itself.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import select
+import signal
+import socket
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any, NoReturn
+
+from conformance.rig import landlock, libc, namespaces
+from conformance.rig.control import Message, receive, send
+from conformance.rig.first import kill_below
+from conformance.rig.guardian import guard
+from conformance.rig.launch import KEPT_BY_ROOT, Confinement, Ends, become
+from conformance.rig.namespaces import Containment, Isolation
+from conformance.rig.order import Order
+from conformance.rig.processes import ProcessTable
+
+GUARDIANS_LEAVE_SECONDS = 3.0
+
+
+class WarmLoop:
+    """The warm process's whole life after its imports."""
+
+    def __init__(
+        self, control: socket.socket, isolation: Isolation, containment: Containment, preloaded: dict[str, Any]
+    ) -> None:
+        """Be ready to fork."""
+        self._control = control
+        self._isolation = isolation
+        self._containment = containment
+        self._preloaded = preloaded
+        self._guardians: dict[int, int] = {}
+        self._tasks = tasks_of_user()
+        self._wake, self._wake_writing = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGTERM, lambda *_: self._end())
+        signal.set_wakeup_fd(self._wake_writing, warn_on_full_buffer=False)
+
+    def run(self) -> NoReturn:
+        """Serve the caller until it goes away."""
+        while True:
+            control = self._control.fileno()
+            ready, _, _ = select.select([control, self._wake], [], [])
+            if self._wake in ready:
+                with suppress(BlockingIOError):
+                    os.read(self._wake, 1 << 10)
+                self._reap()
+            if control in ready:
+                request = receive(self._control)
+                if request is None:
+                    self._end()
+                self._serve(*request)
+
+    def _serve(self, message: Message, descriptors: list[int]) -> None:
+        if message["do"] == "listen":
+            with listening_socket() as listener:
+                send(self._control, {"event": "listening"}, [listener.fileno()])
+        elif message["do"] == "start":
+            self._start(message, descriptors)
+        elif message["do"] == "abandon":
+            pid = next((pid for pid, number in self._guardians.items() if number == message["number"]), None)
+            if pid is not None:
+                os.kill(pid, signal.SIGKILL)
+
+    def _start(self, message: Message, descriptors: list[int]) -> None:
+        """Fork a guardian; it forks the child."""
+        owner, *rest = descriptors
+        order = Order.from_json(message["order"])
+        ends = Ends(**dict(zip(message["ends"], rest, strict=True)))
+        pid = os.fork()
+        if pid:
+            self._guardians[pid] = message["number"]
+            for descriptor in {*descriptors}:
+                os.close(descriptor)
+            return
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        self._control.close()
+        os.close(self._wake)
+        os.close(self._wake_writing)
+        guard(
+            order=order,
+            owner=socket.socket(fileno=owner),
+            isolation=self._isolation,
+            launch=partial(
+                become, order, ends, preloaded=self._preloaded, confinement=self._confinement(message["ports"])
+            ),
+            release=ends.close,
+        )
+
+    def _confinement(self, ports: Sequence[int]) -> Confinement:
+        return Confinement(
+            keeps=KEPT_BY_ROOT if os.geteuid() == 0 else frozenset(),
+            tasks_of_user=self._tasks,
+            signals=self._containment.confined_signals,
+            ports=tuple(ports) if self._containment.confined_network else None,
+        )
+
+    def _reap(self) -> None:
+        """Note which guardians ended; one that was killed leaves its child to us, and we end that."""
+        with suppress(ChildProcessError):
+            while True:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+                if pid == 0:
+                    return
+                number = self._guardians.pop(pid, None)
+                if number is not None and status != 0:
+                    left = self._kill_strays()
+                    send(self._control, {"event": "guardian-gone", "number": number, "status": status, "left": left})
+
+    def _kill_strays(self) -> list[dict[str, Any]]:
+        """Kill all that came to us from dead guardians; gives what it was."""
+        folder = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
+        found: dict[int, dict[str, Any]] = {}
+        try:
+            until = time.monotonic() + GUARDIANS_LEAVE_SECONDS
+            while time.monotonic() < until:
+                table = Strays(folder=folder, guardians=frozenset(self._guardians))
+                members = table.members()
+                if not members:
+                    break
+                found |= {one.pid: table.as_evidence(one) for one in members if one.pid not in found}
+                for pid in kill_below(table):
+                    with suppress(ChildProcessError):
+                        os.waitpid(pid, os.WNOHANG)
+                time.sleep(0.001)
+        finally:
+            os.close(folder)
+        return list(found.values())
+
+    def _end(self) -> NoReturn:
+        """Let the guardians end their children, end what they leave, and go."""
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        for pid in self._guardians:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
+        until = time.monotonic() + GUARDIANS_LEAVE_SECONDS
+        while self._guardians and time.monotonic() < until:
+            with suppress(ChildProcessError):
+                pid, _ = os.waitpid(-1, os.WNOHANG)
+                self._guardians.pop(pid, None)
+                if pid:
+                    continue
+            time.sleep(0.001)
+        self._guardians.clear()
+        self._kill_strays()
+        os._exit(0)
+
+
+class Strays(ProcessTable):
+    """What lives below the warm process without a guardian that is still there."""
+
+    def __init__(self, *, folder: int, guardians: frozenset[int]) -> None:
+        """Look below this process, but not at its living guardians and what is below them."""
+        super().__init__(root=os.getpid(), folder=folder, exclusive=False)
+        self._foreign |= guardians
+
+
+def listening_socket() -> socket.socket:
+    """Listen on a free loopback port of the children's network; TCP is named, or Nagle's algorithm stays on."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(128)
+    return listener
+
+
+def tasks_of_user() -> int:
+    """Count the tasks that the kernel holds against this user's process limit; 0 for root, whom it does not limit."""
+    if os.geteuid() == 0 or not libc.ON_LINUX:
+        return 0
+    own = f"{os.getuid()}"
+    count = 0
+    for status in Path("/proc").glob("[0-9]*/status"):
+        with suppress(OSError):
+            fields = dict(line.split(":", 1) for line in status.read_text().splitlines())
+            if fields["Uid"].split()[0] == own:
+                count += int(fields["Threads"])
+    return count or 1
+
+
+def preload(names: Sequence[str]) -> dict[str, Any]:
+    """Call each `module:function` once; gives what they gave."""
+    made = {}
+    for name in names:
+        module, _, function = name.partition(":")
+        made[name] = getattr(importlib.import_module(module), function)()
+    if threading.active_count() > 1:
+        raise RuntimeError(f"preloading started threads, which a fork would lose: {threading.enumerate()}")
+    return made
+
+
+def main(descriptor: int) -> NoReturn:
+    """Be the warm process on this control socket."""
+    libc.die_with_parent(signal.SIGKILL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    control = socket.socket(fileno=descriptor)
+    control.set_inheritable(False)
+    first = receive(control)
+    if first is None:
+        sys.exit(0)
+    message, _ = first
+    try:
+        isolation = namespaces.available(Isolation(**message["isolation"]))
+        namespaces.enter_shared(isolation)
+        subreaper = libc.adopt_orphans()
+        libc.few_arenas()
+        sys.path.extend(one for one in message["import_path"] if one not in sys.path)
+        preloaded = preload(message["preload"])
+    except BaseException:  # noqa: BLE001 - told to the caller in full
+        send(control, {"event": "failed", "traceback": traceback.format_exc()})
+        sys.exit(1)
+    libc.die_with_parent(signal.SIGTERM)
+    gc.collect()
+    gc.freeze()
+    containment = in_force(isolation, subreaper=subreaper)
+    loop = WarmLoop(control, isolation, containment, preloaded)
+    send(control, {"event": "ready", "containment": asdict(containment)})
+    loop.run()
+
+
+def in_force(isolation: Isolation, *, subreaper: bool) -> Containment:
+    """Say what holds the children of this process."""
+    abi = landlock.version()
+    return Containment(
+        pid_namespace=isolation.pid,
+        network_namespace=isolation.network,
+        user_namespace=isolation.user and isolation.unshares,
+        own_process_table=isolation.process_table,
+        confined_signals=isolation.confinement and not isolation.pid and abi >= landlock.VERSION_WITH_SCOPES,
+        confined_network=isolation.confinement and not isolation.network and abi >= landlock.VERSION_WITH_NETWORK,
+        subreaper=subreaper,
+    )

@@ -1,0 +1,123 @@
+"""What runs in the child: the host, the extension loaded into it, and the facts told on the way.
+
+The host's own loader does the loading. Around it stand observers that tell what only the process itself can know: how the
+import ended, what `register` is and what it gave back, which tools appeared, what was handed to `requires_plugin`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from conformance.subject import ENTRY_POINT_GROUP
+
+if TYPE_CHECKING:
+    from conformance.rig.channel import Channel
+
+
+_ADVERTISING: list[str] = []
+"""The metadata folders of installed distributions that advertise extensions."""
+
+
+def warm() -> Any:  # noqa: ANN401 - the application of the reference host
+    """Fill the warm process, before any fork: the SDK's imports and the core tools are what costs time."""
+    from conformance.rig import declared, observing  # noqa: F401, PLC0415 - loaded here so that no child loads them
+    from reference_server import factory, names  # noqa: PLC0415 - in the warm process only
+
+    names.install()
+    _ADVERTISING[:] = [
+        str(path)
+        for found in importlib.metadata.distributions()
+        if (path := getattr(found, "_path", None)) and any(e.group == ENTRY_POINT_GROUP for e in found.entry_points)
+    ]
+    return factory.build()
+
+
+def serve(payload: dict[str, Any], channel: Channel) -> None:
+    """Load the subject into the host and serve it until the client goes away.
+
+    `payload`: `modules` (names), `import_path` (folders, searched first), `metadata` (the subject's `.dist-info` or null),
+    `host` (null, or `module:callable` of a factory), `declared_only` (true: undeclared dependencies are not importable).
+    """
+    from conformance.rig.observing import Observer  # noqa: PLC0415 - already loaded by `warm`
+
+    sys.path[:0] = payload["import_path"]
+    importlib.invalidate_caches()
+    _leave_out_others(payload["metadata"])
+    channel.tell("phase", name="import")
+    application = _application(payload["host"], channel)
+    if payload.get("declared_only") and payload["metadata"]:
+        from conformance.rig.declared import refuse_undeclared  # noqa: PLC0415 - already loaded by `warm`
+
+        refuse_undeclared(payload["metadata"])
+    observer = Observer(channel, application)
+    observer.watch_host()
+    for name in payload["modules"]:
+        if not _import(name, channel):
+            channel.tell("phase", name="end")
+            return
+        observer.watch_register(name)
+    channel.tell("phase", name="register")
+    application.load()
+    observer.tell_tools()
+    channel.tell("phase", name="calls")
+    channel.tell("loaded")
+    application.serve_stdio(channel.protocol_in, channel.protocol_out)
+    channel.tell("phase", name="end")
+
+
+def _application(factory: str | None, channel: Channel) -> Any:  # noqa: ANN401 - the application of whichever host
+    """Take the host that was built before the fork, or have the named factory build one."""
+    if factory is None:
+        return channel.preloaded["conformance.rig.hosting:warm"]
+    module, _, attribute = factory.partition(":")
+    return getattr(importlib.import_module(module), attribute or "build")()
+
+
+def _leave_out_others(metadata: str | None) -> None:
+    """Let the host find the subject's entry points and nobody else's."""
+    hidden = {path for path in _ADVERTISING if path != metadata}
+    if not hidden:
+        return
+    finder = importlib.metadata.MetadataPathFinder
+    find: Callable[..., Iterable[importlib.metadata.Distribution]] = finder.find_distributions
+
+    def found(*arguments: Any, **options: Any) -> Iterator[importlib.metadata.Distribution]:  # noqa: ANN401 - passed on
+        return (one for one in find(*arguments, **options) if str(getattr(one, "_path", "")) not in hidden)
+
+    finder.find_distributions = found  # type: ignore[method-assign,assignment] # the hook that the loader's look-up goes through
+
+
+def _import(name: str, channel: Channel) -> bool:
+    """Import the module and tell how that ended; False where there is no point in going on."""
+    channel.tell("importing", module=name)
+    try:
+        importlib.import_module(name)
+    except BaseException as problem:  # noqa: BLE001 - whatever a stranger's module raises is the fact to tell
+        channel.tell("import_failed", module=name, **raised(problem))
+        return False
+    channel.tell("imported", module=name)
+    return True
+
+
+def raised(problem: BaseException) -> dict[str, str]:
+    """Put an exception into words that can be sent: its type, its text, its traceback without our own frames."""
+    ours = os.path.dirname(__file__)  # noqa: PTH120 - compared with frame file names, which are strings
+    frames = [one for one in traceback.extract_tb(problem.__traceback__) if not one.filename.startswith((ours, "<frozen"))]
+    try:
+        text = str(problem)
+    except Exception as worse:  # noqa: BLE001 - a stranger's __str__
+        text = f"(its text cannot be shown: {type(worse).__name__})"
+    where = traceback.format_list(frames[-6:])
+    kind = type(problem)
+    return {
+        "type": kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}",
+        "text": text[:4000],
+        "traceback": "".join(where)[:8000],
+        "bases": " ".join(base.__name__ for base in kind.__mro__),
+    }

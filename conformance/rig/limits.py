@@ -1,0 +1,79 @@
+"""What one child may use up, and how the kernel is told; the guardian judges the rest.
+
+Two kinds of limit work together. The kernel's own (`setrlimit`) stop what must never happen, and are set *above* the
+figure that is reported: a subject that asks for 4 GB and catches the refusal would otherwise leave no trace. The
+guardian reads sizes from `/proc`, records whatever passes a figure below, and ends the child where waiting would hurt
+the machine.
+"""
+
+from __future__ import annotations
+
+import resource
+from dataclasses import dataclass
+from typing import Literal
+
+Exceeded = Literal["memory", "processes", "output", "file", "seconds", "cpu"]
+"""Which limit a child went past; the words that stand in `Record.exceeded`."""
+
+MIB = 1024 * 1024
+GIB = 1024 * MIB
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """The figures that a child is held to.
+
+    A process that is resident with more than `memory_bytes` is ended at once. One that reserves much more than that
+    without touching it (see `reserved_bytes`) is recorded and goes on, as it costs the machine nothing.
+    """
+
+    memory_bytes: int = 512 * MIB
+    """Resident memory of any one process of the child."""
+    processes: int = 64
+    """Living processes of the child at one moment, the subject itself included."""
+    file_bytes: int = 64 * MIB
+    """The size of any one file that the child writes."""
+    open_files: int = 512
+    """Descriptors of one process; the kernel refuses more, which is not recorded."""
+    output_bytes: int = 8 * MIB
+    """Bytes on any one of stdout, stderr, the protocol and the facts."""
+    seconds: float = 60.0
+    """Wall time from the start to the end of the child."""
+    cpu_seconds: int = 60
+    """Processor time of any one process."""
+
+    @property
+    def reserved_bytes(self) -> int:
+        """Writable private memory that one process may hold, touched or not: room for forty thread stacks of 8 MiB."""
+        return 2 * self.memory_bytes
+
+    @property
+    def grown_bytes(self) -> int:
+        """How far the address space of a forked process may ever have grown: what a freed 4 GB buffer leaves behind."""
+        return 4 * self.memory_bytes
+
+    @property
+    def data_ceiling(self) -> int:
+        """The kernel's RLIMIT_DATA: so high that a greedy request succeeds on paper and is seen."""
+        return max(16 * self.memory_bytes, 8 * GIB)
+
+    def apply(self, *, tasks_of_user: int) -> None:
+        """Set the kernel's limits on the calling process and all that it will start.
+
+        Args:
+            tasks_of_user: tasks that already count against the user's RLIMIT_NPROC; 0 where that limit is void (root).
+        """
+        lower(resource.RLIMIT_CORE, 0)
+        lower(resource.RLIMIT_NOFILE, self.open_files)
+        lower(resource.RLIMIT_FSIZE, 2 * self.file_bytes)
+        lower(resource.RLIMIT_CPU, self.cpu_seconds)
+        lower(resource.RLIMIT_DATA, self.data_ceiling)
+        if tasks_of_user:
+            lower(resource.RLIMIT_NPROC, tasks_of_user + max(4 * self.processes, 256))
+
+
+def lower(which: int, ceiling: int) -> None:
+    """Bring a limit down to `ceiling`; one that is lower already stays, as only a privileged process may raise it."""
+    _, hard = resource.getrlimit(which)
+    figure = ceiling if hard == resource.RLIM_INFINITY else min(ceiling, hard)
+    resource.setrlimit(which, (figure, figure))

@@ -1,0 +1,193 @@
+"""The rig: one warm process, and trials forked from it, each amid its own simulated hosts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from conformance.rig.limits import Limits
+from conformance.rig.masking import Masking
+from conformance.rig.surroundings import Credentials, Surroundings, build_world, configuration
+from conformance.rig.trial import Fact, Trial
+from conformance.rig.warm import Child, Order, WarmProcess
+from conformance.settings import Settings
+from conformance.subject import Subject
+from conformance.wire.client import Client, WireTrouble
+from mock_gerrit.serving.authority import CertificateAuthority
+from mock_gerrit.serving.gateway import Gateway
+
+if TYPE_CHECKING:
+    from mock_gerrit.faults import Fault
+    from mock_gerrit.world import World
+
+IMPORT_SECONDS = 10.0
+"""How long importing, and then registering, may take (contract EXT-EXIT)."""
+
+_FACT_ENDS = frozenset({"loaded", "import_failed"})
+
+
+class Rig:
+    """Makes trials; one rig serves any number of subjects.
+
+    Use it as an async context manager. Everything it starts ends with it: the warm process, the children, the hosts, and
+    the temporary folder.
+    """
+
+    def __init__(self, settings: Settings | None = None, *, import_path: Sequence[str] | None = None) -> None:
+        """Prepare to start under `settings`; children search `import_path` (by default the caller's) after the subject's own."""
+        self.settings = settings or Settings()
+        self.credentials = Credentials()
+        self.masking = Masking(self.credentials)
+        self.trials = 0
+        self.gerrit_calls = 0
+        self._import_path = [one for one in (import_path if import_path is not None else sys.path) if one]
+        self._worlds: dict[str, World] = {}
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Rig:
+        """Start the warm process."""
+        self.folder = Path(tempfile.mkdtemp(prefix="gerrit-conformance-"))
+        self._stack.callback(shutil.rmtree, self.folder, ignore_errors=True)
+        try:
+            self.authority = CertificateAuthority(self.folder)
+            self.warm = await self._stack.enter_async_context(
+                WarmProcess(preload=("conformance.rig.hosting:warm",), import_path=self._import_path)
+            )
+        except BaseException:
+            await self._stack.aclose()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """End everything that was started."""
+        await self._stack.aclose()
+
+    def world(self, surroundings: Surroundings) -> World:
+        """Give a world of one's own for these surroundings; the first of a kind is built, the others are copied."""
+        kind = repr(replace(surroundings, extensions=None, returns_http_errors=False))
+        if kind not in self._worlds:
+            self._worlds[kind] = build_world(surroundings, self.credentials)
+        return self._worlds[kind].copy()
+
+    @asynccontextmanager
+    async def trial(
+        self, subject: Subject, surroundings: Surroundings, *, faults: Iterable[Fault] = (), declared_only: bool = False
+    ) -> AsyncIterator[Trial]:
+        """Fork a child, load the subject in it, and open a session; close all of it afterwards.
+
+        A subject that cannot be loaded gives a trial without a session: see `Trial.stage`.
+        """
+        world = self.world(surroundings)
+        for fault in faults:
+            world.faults.add(fault)
+        async with AsyncExitStack() as stack:
+            home = Path(tempfile.mkdtemp(prefix="trial-", dir=self.folder))
+            stack.callback(shutil.rmtree, home, ignore_errors=True)
+            gateway = Gateway(world, authority=self.authority, listener=await self.warm.listen())
+            await stack.enter_async_context(gateway)
+            child = await self.warm.start(self._order(subject, surroundings, home, gateway, declared_only=declared_only))
+            trial = Trial(
+                child=child, client=Client(child.protocol), world=world, gateway=gateway, home=home,
+                log_path=home / "server.log", masking=self.masking,
+            )  # fmt: skip
+            self.trials += 1
+            try:
+                await self._open(trial)
+                yield trial
+            finally:
+                trial.record = await asyncio.shield(self._close(trial))
+                self.gerrit_calls += len(world.journal.since(0))
+
+    async def _open(self, trial: Trial) -> None:
+        """Wait until the subject is loaded, then initialise the session and ask for the tools."""
+        deadline = time.monotonic() + IMPORT_SECONDS
+        while (fact := await self._next_fact(trial, deadline)) is not None and fact.kind not in _FACT_ENDS:
+            if fact.kind == "phase":
+                trial.stage = fact.about["name"]
+                deadline = time.monotonic() + IMPORT_SECONDS
+        if fact is None:
+            if time.monotonic() < deadline:  # it can tell nothing more: it has closed its channel, or is about to end
+                await trial.child.wait_ended(max(1.0, deadline - time.monotonic()))
+            trial.hung = not trial.child.ended
+            return
+        if fact.kind == "import_failed":
+            return
+        trial.stage = "calls"
+        try:
+            await trial.client.initialize(timeout=self.settings.limit_seconds)
+            trial.tools = list(await trial.client.list_tools())
+            trial.in_session = True
+        except WireTrouble as problem:
+            trial.session_trouble = str(problem)
+
+    async def _next_fact(self, trial: Trial, deadline: float) -> Fact | None:
+        """Give the child's next fact and keep it; None when it ended or hangs."""
+        told = await trial.child.next_fact(max(0.0, deadline - time.monotonic()))
+        if told is None:
+            return None
+        fact = Fact(kind=told[0], about=told[1])
+        trial.facts.append(fact)
+        return fact
+
+    async def _close(self, trial: Trial) -> Any:  # noqa: ANN401 - the guardian's Record
+        with suppress(WireTrouble):
+            await trial.client.close()
+        return await trial.child.close(grace=0.0 if trial.hung else 2.0)
+
+    def _order(
+        self, subject: Subject, surroundings: Surroundings, home: Path, gateway: Gateway, *, declared_only: bool
+    ) -> Order:
+        config = home / "gerrit_config.json"
+        config.write_text(json.dumps(configuration(surroundings, self.credentials)), encoding="utf-8")
+        work = home / "work"
+        work.mkdir()
+        return Order(
+            kind="entry",
+            entry="conformance.rig.hosting:serve",
+            environment=self._environment(subject, surroundings, home, gateway),
+            folder=str(work),
+            payload={
+                "modules": list(subject.modules),
+                "import_path": [str(one) for one in subject.import_path],
+                "metadata": str(subject.metadata) if subject.metadata else None,
+                "host": self._factory(),
+                "declared_only": declared_only,
+            },
+            limits=Limits(memory_bytes=self.settings.limit_memory, seconds=self.settings.limit_seconds + IMPORT_SECONDS),
+        )
+
+    def _factory(self) -> str | None:
+        kind, _, rest = self.settings.host.partition(":")
+        return rest if kind == "factory" else None
+
+    def _environment(self, subject: Subject, surroundings: Surroundings, home: Path, gateway: Gateway) -> dict[str, str]:
+        """Write the child's whole environment: nothing of the caller's but PATH and locale."""
+        import os  # noqa: PLC0415 - the one place that reads the caller's environment
+
+        kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ") if name in os.environ}
+        pem = str(gateway.authority.pem)
+        made = {
+            "HOME": str(home),
+            "TMPDIR": str(home),
+            "GERRIT_CONFIG_PATH": str(home / "gerrit_config.json"),
+            "GERRIT_MCP_LOG_PATH": str(home / "server.log"),
+            "https_proxy": gateway.proxy_url,
+            "http_proxy": gateway.proxy_url,
+            "CURL_CA_BUNDLE": pem,
+            "SSL_CERT_FILE": pem,
+            "REQUESTS_CA_BUNDLE": pem,
+        }
+        if surroundings.returns_http_errors:
+            made["GERRIT_MCP_RETURN_HTTP_ERRORS"] = "1"
+        if subject.kind == "module":
+            made["GERRIT_MCP_EXTENSIONS"] = ",".join(subject.modules)
+        return {**kept, **made}

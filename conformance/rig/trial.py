@@ -1,0 +1,198 @@
+"""One trial: a child with the subject loaded, a client in session with it, and everything that was seen."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from conformance.outcomes import Evidence
+from conformance.rig.surroundings import HOSTS, HostPlan
+
+if TYPE_CHECKING:
+    from conformance.rig.masking import Masking
+    from conformance.rig.warm import Child
+    from conformance.rig.record import Record
+    from conformance.wire.client import Client
+    from conformance.wire.reply import ToolReply
+    from mock_gerrit.journal import Entry
+    from mock_gerrit.serving.gateway import Gateway
+    from mock_gerrit.world import World
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fact:
+    """Something that the child told of itself."""
+
+    kind: str
+    about: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """One call of a tool, with all that it caused."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    reply: ToolReply | None
+    """None where no answer came."""
+    trouble: str
+    """Why no answer came: a time-out, or the end of the process; empty otherwise."""
+    entries: Sequence[Entry]
+    """Every request that reached a Gerrit host during the call."""
+    facts: Sequence[Fact]
+    seconds: float
+    let_out: Mapping[str, str] = field(default_factory=dict)
+    """What the call added to `server.log` and to `stderr`."""
+    died: bool = False
+    """The process was gone after the call."""
+    stdin_read: bool = False
+
+    @property
+    def own(self) -> list[Entry]:
+        """The tool's own requests: all but those for the list of plugins."""
+        return [entry for entry in self.entries if not entry.is_plugin_list]
+
+    @property
+    def lists(self) -> list[Entry]:
+        """The requests for a host's list of plugins."""
+        return [entry for entry in self.entries if entry.is_plugin_list]
+
+    @property
+    def succeeded(self) -> bool:
+        """There is an answer, and it is no error."""
+        return self.reply is not None and not self.reply.is_error
+
+    @property
+    def text(self) -> str:
+        """All text of the answer, or the reason why there is none."""
+        return self.reply.text if self.reply is not None else self.trouble
+
+    def told(self, kind: str) -> list[Mapping[str, Any]]:
+        """Give the facts of one kind that the child told during the call."""
+        return [fact.about for fact in self.facts if fact.kind == kind]
+
+    def saw(self) -> str:
+        """Say in a phrase what came back."""
+        if self.reply is None:
+            return self.trouble
+        kind = "an error" if self.reply.is_error else "a success"
+        return f"{kind}: {_shortened(self.text or str(self.reply.structured))}"
+
+    def evidence(self) -> tuple[Evidence, ...]:
+        """Quote the call, its requests and its answer."""
+        quoted = [Evidence(kind="call", text=f"{self.tool} {dict(self.arguments)}")]
+        quoted += [Evidence(kind="request", text=f"{one.method} {one.scheme}://{one.authority}{one.target} → {one.status}") for one in self.entries]
+        quoted.append(Evidence(kind="reply", text=_shortened(self.saw(), 1500)))
+        return tuple(quoted)
+
+
+def _shortened(text: str, limit: int = 300) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= limit else f"{flat[:limit]}… ({len(flat)} characters)"
+
+
+@dataclass(kw_only=True)
+class Trial:
+    """A running child with a session, until it is closed."""
+
+    child: Child
+    client: Client
+    world: World
+    gateway: Gateway
+    home: Path
+    log_path: Path
+    masking: Masking
+    tools: list[dict[str, Any]] = field(default_factory=list)
+    """The answer to the first `tools/list`, all pages."""
+    tools_after: list[str] | None = None
+    """The names in a list that was asked for after the calls, where one was."""
+    calls: list[Call] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
+    stage: str = "start"
+    """How far it came: `import`, `register`, `calls`."""
+    hung: bool = False
+    """The stage did not end in time."""
+    in_session: bool = False
+    session_trouble: str = ""
+    """Why there is no session although the subject was loaded."""
+    record: Record | None = None
+    """What the guardian saw, once the trial is closed."""
+
+    def told(self, kind: str) -> list[Mapping[str, Any]]:
+        """Give the facts of one kind that the child has told so far."""
+        return [fact.about for fact in self.facts if fact.kind == kind]
+
+    @property
+    def alive(self) -> bool:
+        """The child has not ended."""
+        return not self.child.ended
+
+    async def call(self, tool: str, arguments: Mapping[str, Any], *, seconds: float = 15.0) -> Call:
+        """Call a tool and gather what that caused; a call never raises for what the subject does."""
+        from conformance.wire.client import WireTrouble  # noqa: PLC0415 - loaded with the first trial
+
+        mark, known = self.world.journal.mark(), len(self.facts)
+        before = self._let_out()
+        began = asyncio.get_running_loop().time()
+        reply, trouble = None, ""
+        try:
+            reply = await self.client.call_tool(tool, dict(arguments), timeout=seconds)
+        except WireTrouble as problem:
+            trouble = str(problem)
+        await self._settle(expect_end=reply is None)
+        call = Call(
+            tool=tool, arguments=arguments, reply=reply, trouble=trouble, entries=self.world.journal.since(mark),
+            facts=self.facts[known:], seconds=asyncio.get_running_loop().time() - began,
+            let_out={place: text[len(before[place]) :] for place, text in self._let_out().items()},
+            died=self.child.ended, stdin_read=self.child.stdin_read > 0,
+        )  # fmt: skip
+        self.calls.append(call)
+        return call
+
+    def _let_out(self) -> dict[str, str]:
+        return {"server.log": self.log(), "stderr": self.stderr()}
+
+    async def _settle(self, *, expect_end: bool) -> None:
+        """Let what the child told before its answer arrive; where no answer came, see whether it is ending."""
+        for _ in range(3):
+            await asyncio.sleep(0)
+        if expect_end:
+            await self.child.wait_ended(0.3)
+
+    async def names_now(self) -> list[str] | None:
+        """Ask for the names of the tools once more; None where no answer comes."""
+        from conformance.wire.client import WireTrouble  # noqa: PLC0415 - loaded with the first trial
+
+        try:
+            return [str(tool["name"]) for tool in await self.client.list_tools()]
+        except WireTrouble:
+            return None
+
+    def log(self) -> str:
+        """Read what the host wrote to server.log."""
+        try:
+            return self.log_path.read_text(encoding="utf-8", errors="replace")[:2_000_000]
+        except OSError:
+            return ""
+
+    def stderr(self) -> str:
+        """Give what came on stderr so far."""
+        return self.child.stderr.text
+
+
+def host_of(entry: Entry) -> HostPlan | None:
+    """Tell which of the rig's hosts a request reached."""
+    return next((plan for plan in HOSTS if plan.name == entry.host), None)
+
+
+def names_host(text: str, plan: HostPlan) -> bool:
+    """Tell whether a text names a host, by its address, its authority or its name in the configuration."""
+    authority = re.escape(plan.url.split("//")[1].split("/")[0])
+    internal = re.escape(plan.internal_url.split("//")[1].split("/")[0])
+    pattern = rf"(?<![\w.-])(?:{authority}|{internal}|{re.escape(plan.name)})(?![\w-]|\.\w)"
+    return re.search(pattern, unquote(text), re.IGNORECASE) is not None

@@ -1,0 +1,140 @@
+"""The kill matrix: the suite under test by extensions whose verdict is known.
+
+Every bad specimen has to be FAILed by its own clause and by no other than it declares; every good one has to pass. Each
+is run against its own clause, that clause's prerequisites and neighbours, or against all clauses.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+
+from conformance.bytecode import without_source
+from conformance.contracts import registry
+from conformance.contracts.registry import Clause
+from conformance.examine import Examination
+from conformance.outcomes import Judgement, Level, Outcome
+from conformance.preparing import prepare
+from conformance.profile import profile_from
+from conformance.rig.rig import Rig
+from conformance.settings import Settings
+from conformance.specimens import SdkMajor, Specimen, bad_specimens, good_specimens
+from conformance.targets import resolve_target
+
+_NOT_GOOD = (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.BLOCKED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scope:
+    """How much of the matrix to run."""
+
+    clauses: tuple[Clause, ...]
+    """The clauses whose specimens are tried; the good ones are tried against all of these."""
+    without: frozenset[str] = frozenset()
+    """Clauses that are left out: as if they did not exist."""
+    full: bool = False
+    """Judge every clause on every specimen."""
+    bytecode: bool = False
+    """Take the source away first."""
+
+
+@dataclass(kw_only=True)
+class Tally:
+    """What the matrix came to; the lists hold `CLAUSE/specimen`."""
+
+    clauses: int
+    specimens: int = 0
+    killed: int = 0
+    survived: list[str] = field(default_factory=list)
+    false_alarms: list[str] = field(default_factory=list)
+    skipped_for_sdk: int = 0
+
+    @property
+    def holds(self) -> bool:
+        """Whether every specimen was told apart as it should."""
+        return not self.survived and not self.false_alarms
+
+
+Progress = Callable[[int, int, Specimen], None]
+"""Told before each specimen: its number from 1, how many there are, and which it is."""
+
+
+def sdk_major() -> SdkMajor:
+    """Tell which major version of the MCP SDK is installed, in the words of `ONLY_ON`."""
+    return "mcp1" if version("mcp").startswith("1.") else "mcp2"
+
+
+async def run(scope: Scope, *, progress: Progress, root: Path | None = None) -> Tally:
+    """Run the matrix in one process whose warm child is shared by all specimens.
+
+    Args:
+        scope: how much to run.
+        progress: told before each specimen.
+        root: the folder of the specimens; the shipped one where it is left out.
+    """
+    ids = {one.id for one in scope.clauses}
+    tally = Tally(clauses=len(ids - scope.without))
+    known = [one for one in (*bad_specimens(root), *good_specimens(root)) if one.clause is None or one.clause in ids]
+    tried = [one for one in known if one.only_on in {None, sdk_major()}]
+    tally.skipped_for_sdk = len(known) - len(tried)
+    tally.survived += [f"{one}/(no specimen)" for one in sorted(ids - {specimen.clause for specimen in known})]
+    settings = Settings()
+    async with Rig(settings) as rig:
+        for number, specimen in enumerate(tried, start=1):
+            progress(number, len(tried), specimen)
+            async with _examination(specimen, rig, scope) as examination:
+                judged = [await examination.judge(clause) for clause in clauses_for(specimen, scope)]
+            enter(tally, specimen, judged)
+    return tally
+
+
+def clauses_for(specimen: Specimen, scope: Scope) -> list[Clause]:
+    """Choose the clauses to judge on a specimen, in the order of the catalogue."""
+    catalogue = registry.catalogue()
+    if scope.full:
+        wanted = set(catalogue.ids())
+    elif specimen.clause is None:
+        wanted = {one.id for one in scope.clauses}
+    else:
+        own = catalogue[specimen.clause]
+        wanted = {own.id, *own.neighbours, *_prerequisites(own)}
+    return [one for one in catalogue if one.id in wanted and one.id not in scope.without]
+
+
+def _prerequisites(clause: Clause) -> Iterable[str]:
+    catalogue = registry.catalogue()
+    for need in clause.needs:
+        yield need
+        yield from _prerequisites(catalogue[need])
+
+
+def enter(tally: Tally, specimen: Specimen, judged: Sequence[Judgement]) -> None:
+    """Enter what was judged on one specimen: killed or survived, and each false alarm."""
+    levels = {one.id: one.level for one in registry.catalogue()}
+    failed = {one.clause for one in judged if one.outcome is Outcome.FAIL}
+    if specimen.clause is None:
+        bad = {one.clause for one in judged if one.outcome in _NOT_GOOD and levels[one.clause] is Level.MUST}
+        alarms = bad | (failed - specimen.also_violates)
+    else:
+        tally.specimens += 1
+        killed = specimen.clause in failed
+        tally.killed += killed
+        tally.survived += [] if killed else [specimen.label]
+        alarms = failed - specimen.also_violates - {specimen.clause}
+    tally.false_alarms += [f"{clause}/{specimen.name}" for clause in sorted(alarms)]
+
+
+@asynccontextmanager
+async def _examination(specimen: Specimen, rig: Rig, scope: Scope) -> AsyncIterator[Examination]:
+    """Open the examination of a specimen on the shared rig."""
+    profile = profile_from(specimen.profile, where=str(specimen.path))
+    subject = resolve_target(f"path:{specimen.path}", cwd=specimen.path.parent)
+    with tempfile.TemporaryDirectory(prefix="specimen-") as folder:
+        if scope.bytecode:
+            subject = without_source(await prepare(subject, rig), Path(folder))
+        async with Examination(subject, profile=profile, settings=Settings(), rig=rig, without=scope.without) as opened:
+            yield opened

@@ -1,0 +1,185 @@
+"""One certifying pytest run: adds the clauses, hands reports on, writes the certificate, sets the exit code.
+
+Under xdist the workers judge and the controller gathers; the controller alone writes.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance import options
+from conformance.collection import ClauseItem, clause_items
+from conformance.gathering import Gathering
+from conformance.plan import Plan, make_plans
+from conformance.report.certificate import to_json, write_atomically
+from conformance.report.junit import to_junit
+from conformance.report.model import Certificate
+from conformance.report.progress import ProgressLine
+from conformance.report.terminal import summary
+from conformance.settings import Settings
+from conformance.usage import UsageError
+from conformance.verdict import ExitCode, Verdict
+from conformance.workbench import Workbench
+
+WORKER_OUTPUT = "gerrit_conformance_about"
+"""Under this key a worker tells the controller about the surroundings of its examinations."""
+_COLORS = {Verdict.CERTIFIED: "green", Verdict.WAIVED: "yellow", Verdict.INCOMPLETE: "yellow", Verdict.FAILED: "red"}
+_WITHOUT_REPORT = frozenset({ExitCode.USAGE, ExitCode.NOTHING_RUN})
+
+
+class ConformanceRun:
+    """The plugin object that is registered when there is something to certify."""
+
+    def __init__(self, config: pytest.Config, *, plans: list[Plan], settings: Settings, chosen: list[str]) -> None:
+        """Keep the plan of the run; nothing of a subject is touched yet."""
+        self._config = config
+        self._plans = plans
+        self._settings = settings
+        self._chosen = chosen
+        self._workbench = Workbench(settings)
+        self._gathering = Gathering(plans, strict=settings.strict)
+        self._certificates: list[tuple[str, Certificate]] = []
+        self._progress: ProgressLine | None = None
+
+    @classmethod
+    def of(cls, config: pytest.Config) -> ConformanceRun:
+        """Read the options, resolve the targets, and take our node ids out of pytest's arguments.
+
+        Raises:
+            pytest.UsageError: with the one message for whatever the user got wrong.
+        """
+        try:
+            options.reject_misspelt_keys(config)
+            settings = options.settings(config)
+            plans = make_plans(
+                options.targets(config),
+                cwd=config.invocation_params.dir,
+                root=config.rootpath,
+                profile_path=options.profile_path(config),
+            )
+        except UsageError as problem:
+            raise pytest.UsageError(str(problem)) from None
+        return cls(config, plans=plans, settings=settings, chosen=_take_clause_ids(config))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
+        """Add the clauses, before anything selects among the items."""
+        try:
+            items += clause_items(
+                self._plans,
+                session=session,
+                workbench=self._workbench,
+                chosen=self._chosen,
+                strict=self._settings.strict,
+            )
+        except UsageError as problem:
+            raise pytest.UsageError(str(problem)) from None
+
+    def pytest_report_header(self) -> list[str]:
+        """Say what is going to be certified, and on which host."""
+        return [
+            f"conformance: {plan.subject.kind} {plan.subject.name}, {len(plan.clauses)} clauses, "
+            f"host {self._settings.host_kind}"
+            for plan in self._plans
+        ]
+
+    def pytest_sessionstart(self) -> None:
+        """Get the progress line ready, where there is a terminal to show it."""
+        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is not None:
+            self._progress = ProgressLine.on(reporter, total=self._gathering.planned)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> None:
+        """Open what is going to be examined here, so that a subject that cannot be built is one message and no more."""
+        if self._config.option.collectonly or hasattr(self._config, "workerinput"):
+            return
+        chosen = {item.plan.slug for item in session.items if isinstance(item, ClauseItem)}
+        spreads = self._config.pluginmanager.has_plugin("dsession")
+        for plan in self._plans:
+            # Under xdist the workers examine; one build here fills the cache for all of them.
+            if plan.subject.build_from is not None if spreads else plan.slug in chosen:
+                self._open(plan)
+
+    def _open(self, plan: Plan) -> None:
+        try:
+            self._workbench.open(plan)
+        except UsageError as problem:
+            raise pytest.UsageError(str(problem)) from None
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Show on a terminal which clause is at work."""
+        if self._progress and options.is_clause_id(nodeid):
+            self._progress.show(nodeid.rpartition("::")[2], number=self._gathering.judged + 1)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Gather the record that came with a report, from this process or from a worker."""
+        if self._progress:
+            self._progress.clear()
+        self._gathering.take_report(report)
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Remember Ctrl-C; the end of an xdist run after `-x` arrives here, too, and is none."""
+        if not type(excinfo.value).__module__.startswith("xdist"):
+            self._gathering.interrupt()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:  # noqa: ANN401 - xdist has no public type for it
+        """Take what a worker that ends tells of its surroundings, and say it when one is lost."""
+        told = getattr(node, "workeroutput", None) or {}
+        self._gathering.take_abouts(json.loads(told.get(WORKER_OUTPUT, "{}")))
+        if error:
+            self._gathering.lose_worker(node.gateway.id, str(error))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Close the examinations; workers then tell the controller, which writes the reports and sets the exit code."""
+        abouts = self._workbench.about()
+        self._workbench.close()
+        if hasattr(self._config, "workeroutput"):  # xdist gives it to workers only
+            self._config.workeroutput[WORKER_OUTPUT] = json.dumps(abouts)
+            return
+        self._gathering.take_abouts(abouts)
+        if self._config.option.collectonly or session.exitstatus in _WITHOUT_REPORT:
+            return
+        self._certificates = self._gathering.certificates()
+        self._write_reports()
+        session.exitstatus = self._gathering.exit_status(int(session.exitstatus), self._certificates)
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:  # noqa: ANN401 - pytest keeps its type private
+        """Show each subject's summary after pytest's own sections."""
+        for slug, certificate in self._certificates:
+            terminalreporter.section(f"conformance: {slug}")
+            *lines, verdict = summary(certificate, failures_shown=self._config.option.tbstyle != "no")
+            for line in lines:
+                terminalreporter.write_line(line)
+            if folder := self._folder(slug):
+                terminalreporter.write_line(f"report      {folder / 'certificate.json'}")
+            terminalreporter.write_line(verdict, bold=True, **{_COLORS[certificate.verdict]: True})
+
+    def _write_reports(self) -> None:
+        for slug, certificate in self._certificates:
+            if folder := self._folder(slug):
+                write_atomically(folder / "certificate.json", to_json(certificate))
+        if self._settings.report_dir:
+            write_atomically(self._settings.report_dir / "junit.xml", to_junit(self._certificates))
+
+    def _folder(self, slug: str) -> Path | None:
+        """Give the folder of a subject's certificate: the report folder, or one of its own if there are several."""
+        folder = self._settings.report_dir
+        return folder / slug if folder and len(self._plans) > 1 else folder
+
+
+def _take_clause_ids(config: pytest.Config) -> list[str]:
+    """Take our node ids out of pytest's arguments, and every path that the user did not give.
+
+    What is left empty makes pytest collect nothing of its own.
+    """
+    given = config.args if config.args_source is pytest.Config.ArgsSource.ARGS else []
+    config.args = [argument for argument in given if not options.is_clause_id(argument)]
+    return [argument for argument in given if options.is_clause_id(argument)]

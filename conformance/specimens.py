@@ -1,0 +1,133 @@
+"""The specimens of the kill matrix: extensions that break exactly one clause, and extensions that keep all.
+
+They lie in `extensions/bad/CLAUSE-ID/` and `extensions/good/`, each a module, a package folder or a project folder.
+What a specimen declares stands in its code as plain assignments and is read without importing it:
+
+- `ALSO_VIOLATES = ("TOOL-X",)`: clauses that cannot but fail with it;
+- `ONLY_ON = "mcp1"` or `"mcp2"`: the one major version of the SDK on which it is true;
+- `PROFILE = {...}`: the profile that its author would write.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+SdkMajor = Literal["mcp1", "mcp2"]
+
+_PACKAGE = Path(__file__).resolve().parent
+_SHIPPED = _PACKAGE / "_fixtures"
+_IN_THE_REPOSITORY = _PACKAGE.parent / "fixtures"
+_DECLARED = frozenset({"ALSO_VIOLATES", "ONLY_ON", "PROFILE"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Specimen:
+    """One extension whose verdict is known beforehand."""
+
+    name: str
+    path: Path
+    """A `.py` file, or the folder of a package or project."""
+    clause: str | None
+    """The clause that it breaks; None for one that keeps all."""
+    also_violates: frozenset[str] = frozenset()
+    only_on: SdkMajor | None = None
+    profile: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """The name in tallies: `CLAUSE/name`, or `good/name`."""
+        return f"{self.clause or 'good'}/{self.name}"
+
+
+class SpecimenError(Exception):
+    """A specimen declares something in a form that cannot be read; a defect of the specimen."""
+
+
+def fixtures_root() -> Path:
+    """Find the folder of the shipped data, in an installed wheel as well as in a checkout.
+
+    Raises:
+        FileNotFoundError: if neither place has it.
+    """
+    for root in (_SHIPPED, _IN_THE_REPOSITORY):
+        if (root / "extensions").is_dir():
+            return root
+    raise FileNotFoundError(f"no extensions folder in {_SHIPPED} nor in {_IN_THE_REPOSITORY}: install the suite again")
+
+
+def bad_specimens(root: Path | None = None) -> Iterator[Specimen]:
+    """Yield the specimens that break a clause, by clause and name; `root` replaces `fixtures_root()`."""
+    folder = (root or fixtures_root()) / "extensions" / "bad"
+    for clause in sorted(one for one in folder.iterdir() if one.is_dir()) if folder.is_dir() else ():
+        for path in _extensions_in(clause):
+            yield read(path, clause=clause.name)
+
+
+def good_specimens(root: Path | None = None) -> Iterator[Specimen]:
+    """Yield the specimens that keep every clause, by name; `root` replaces `fixtures_root()`."""
+    for path in _extensions_in((root or fixtures_root()) / "extensions" / "good"):
+        yield read(path, clause=None)
+
+
+def read(path: Path, *, clause: str | None) -> Specimen:
+    """Read what the extension at `path` declares about itself.
+
+    Raises:
+        SpecimenError: if a declaration is no literal, or not of the right form.
+    """
+    declared: dict[str, Any] = {}
+    for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+        declared |= _declarations(file)
+    only_on = declared.get("ONLY_ON")
+    if only_on not in {None, "mcp1", "mcp2"}:
+        raise SpecimenError(f'{path}: ONLY_ON is {only_on!r}, expected "mcp1" or "mcp2"')
+    also = declared.get("ALSO_VIOLATES", ())
+    if isinstance(also, str) or not all(isinstance(one, str) for one in also):
+        raise SpecimenError(f"{path}: ALSO_VIOLATES is {also!r}, expected a tuple of clause ids")
+    return Specimen(
+        name=path.stem if path.is_file() else path.name,
+        path=path,
+        clause=clause,
+        also_violates=frozenset(also),
+        only_on=only_on,
+        profile=declared.get("PROFILE", {}),
+    )
+
+
+def _extensions_in(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if path.suffix == ".py" or (path.is_dir() and _is_extension(path)):
+            yield path
+
+
+def _is_extension(folder: Path) -> bool:
+    return (folder / "pyproject.toml").is_file() or (folder / "__init__.py").is_file()
+
+
+def _declarations(file: Path) -> dict[str, Any]:
+    """Read the assignments at the top level of a file; one that does not parse declares nothing."""
+    try:
+        body = ast.parse(file.read_bytes()).body
+    except (SyntaxError, ValueError):
+        return {}
+    found: dict[str, Any] = {}
+    for statement in body:
+        target, value = _assignment(statement)
+        if target in _DECLARED and value is not None:
+            try:
+                found[target] = ast.literal_eval(value)
+            except ValueError:
+                raise SpecimenError(f"{file}:{statement.lineno}: {target} is no literal") from None
+    return found
+
+
+def _assignment(statement: ast.stmt) -> tuple[str, ast.expr | None]:
+    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+        return statement.target.id, statement.value
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+        return statement.targets[0].id, statement.value
+    return "", None

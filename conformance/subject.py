@@ -1,0 +1,76 @@
+"""What is under test: one extension, where its files are, and the hash that a certificate carries."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal
+
+ENTRY_POINT_GROUP = "gerrit_mcp_server.extensions"
+"""The group through which a host finds installed extensions (gerrit-mcp-server docs/extensions.md)."""
+
+_OUTPUT_AT_ROOT = frozenset({"build", "dist", "node_modules", "venv"})
+"""Folders that tools leave at the root of a project; deeper down such a name may be a package."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """An extension as a target named it; nothing of it has been imported or run.
+
+    A subject that still has to be built (a project folder, an archive) has no `modules` and a `build_from`;
+    `conformance.preparing.prepare` turns it into one that can be loaded.
+    """
+
+    target: str
+    """What the user typed."""
+    kind: Literal["module", "distribution"]
+    name: str
+    """The module's or the distribution's name."""
+    version: str | None = None
+    modules: tuple[str, ...] = ()
+    """The modules that define `register`: the module itself, or those that the entry points name."""
+    import_path: tuple[Path, ...] = ()
+    """Folders to search before the caller's own import path."""
+    metadata: Path | None = None
+    """The distribution's `.dist-info` folder, where it has one."""
+    build_from: Path | None = None
+    """A project folder, wheel or source archive that is not installed yet."""
+    content: tuple[Path, ...] = ()
+    """The files and folders that make up the subject, for its hash."""
+
+    @property
+    def slug(self) -> str:
+        """The name as it stands in node ids: without blanks, colons and slashes."""
+        return "".join(letter if letter.isalnum() or letter in "._-" else "-" for letter in self.name)
+
+    def sha256(self) -> str:
+        """Hash the sorted list of relative path, mode and file hash of all that makes up the subject."""
+        digest = sha256()
+        for relative, path in sorted(_files(self.content)):
+            mode = stat.S_IMODE(path.stat().st_mode)
+            digest.update(f"{relative}\0{mode:o}\0{sha256(path.read_bytes()).hexdigest()}\n".encode())
+        return digest.hexdigest()
+
+
+def _files(roots: Iterable[Path]) -> Iterator[tuple[str, Path]]:
+    """Yield each file with its path relative to its root's parent; caches, build output and hidden folders are no content."""
+    for root in roots:
+        if root.is_file():
+            yield root.name, root
+            continue
+        for folder, names, files in os.walk(root):
+            at_root = Path(folder) == root
+            names[:] = [name for name in names if _is_content(name, at_root=at_root)]
+            for path in (Path(folder, name) for name in files):
+                if path.is_file():
+                    yield path.relative_to(root).as_posix(), path
+
+
+def _is_content(folder: str, *, at_root: bool) -> bool:
+    if folder == "__pycache__" or folder.startswith(".") or folder.endswith(".egg-info"):
+        return False
+    return not (at_root and folder in _OUTPUT_AT_ROOT)

@@ -1,0 +1,275 @@
+"""A `--conformance` value becomes a Subject, without importing or running anything of it."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import sys
+import tomllib
+from collections.abc import Callable, Sequence
+from importlib.metadata import PathDistribution
+from pathlib import Path
+
+from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+
+from conformance.subject import ENTRY_POINT_GROUP, Subject
+from conformance.usage import UsageError, nearest
+
+ARCHIVES = (".tar.gz", ".tgz", ".zip")
+SERVER_PREFIXES = ("stdio:", "http://", "https://", "factory:", "server:")
+
+
+def resolve_target(text: str, *, cwd: Path, import_path: Sequence[str] | None = None) -> Subject:
+    """Find out what `text` names.
+
+    Args:
+        text: `module:NAME`, `dist:NAME`, `path:PATH`, or one of the three without its prefix.
+        cwd: the folder that relative paths and modules start from.
+        import_path: where modules and distributions are looked for; `sys.path` where it is left out.
+
+    Raises:
+        UsageError: nothing has that name, or more than one thing has; the message names the candidates.
+    """
+    path = [str(cwd), *(import_path if import_path is not None else sys.path)]
+    prefix, colon, rest = text.partition(":")
+    exact: dict[str, Callable[[], Subject]] = {
+        "module": lambda: _module(rest, path, text) or _missing_module(rest, path),
+        "dist": lambda: _distribution(rest, path, text) or _missing_distribution(rest, path),
+        "path": lambda: _path((cwd / rest).resolve(), text),
+    }
+    if text.startswith(SERVER_PREFIXES):
+        raise UsageError(
+            f"{text} names a server",
+            "this version certifies extensions: a module, a distribution, a project folder or a wheel",
+            "give the extension that the server loads, for example --conformance=my_extension",
+        )
+    if colon and prefix in exact:
+        return exact[prefix]()
+    if colon and "/" not in text and prefix.isidentifier():
+        raise UsageError(
+            f"{text} begins with no known prefix",
+            f"{prefix}: is not one of module:, dist:, path:",
+            f"did you mean {nearest(prefix, exact) or 'module'}:{rest}?",
+        )
+    return _guess(text, cwd, path)
+
+
+def _guess(text: str, cwd: Path, path: Sequence[str]) -> Subject:
+    """Take an existing path, else a distribution, else a module; two that are not the same thing are an error."""
+    candidates: dict[str, Subject] = {}
+    here = (cwd / text).resolve()
+    module = _module(text, path, text) if all(part.isidentifier() for part in text.split(".")) else None
+    distribution = _distribution(text, path, text)
+    if here.exists() and ("/" in text or here.is_file() or _is_project(here) or (here / "__init__.py").exists()):
+        candidates[f"path:{text}"] = _path(here, text)
+    if distribution:
+        candidates[f"dist:{text}"] = distribution
+    if module:
+        candidates[f"module:{text}"] = module
+    chosen = next(iter(candidates.values()), None)
+    if chosen is None:
+        raise _nothing(text, path)
+    others = [name for name, one in candidates.items() if one is not chosen and not _same_thing(chosen, one)]
+    if others:
+        names = " or ".join([next(iter(candidates)), *others])
+        raise UsageError(f"{text} is ambiguous", f"it names {len(others) + 1} different things", f"say {names}")
+    return chosen
+
+
+def _same_thing(chosen: Subject, other: Subject) -> bool:
+    """A module that belongs to the chosen path or distribution is no second candidate."""
+    if other.kind == "module" and chosen.kind == "distribution" and other.name in chosen.modules:
+        return True
+    roots = [root.resolve() for root in chosen.content]
+    return all(any(file.resolve().is_relative_to(root) for root in roots) for file in other.content) and bool(roots)
+
+
+def _is_project(folder: Path) -> bool:
+    return (folder / "pyproject.toml").is_file()
+
+
+def _path(path: Path, text: str) -> Subject:
+    if not path.exists():
+        raise UsageError(f"{path} does not exist", f"{text} names a path", "check the spelling, or give a module's name")
+    if path.is_dir():
+        return _folder(path, text)
+    if path.suffix == ".whl":
+        try:
+            name, version, _, _ = parse_wheel_filename(path.name)
+        except InvalidWheelFilename as problem:
+            raise UsageError(f"{path.name} is no wheel", str(problem), "give the file as the build backend named it") from None
+        return Subject(
+            target=text, kind="distribution", name=name, version=str(version), build_from=path, content=(path,)
+        )
+    if path.name.endswith(ARCHIVES):
+        name = path.name
+        for ending in ARCHIVES:
+            name = name.removesuffix(ending)
+        return Subject(target=text, kind="distribution", name=name, build_from=path, content=(path,))
+    if path.suffix in {".py", ".pyc"}:
+        return Subject(
+            target=text, kind="module", name=path.stem, modules=(path.stem,), import_path=(path.parent,), content=(path,)
+        )
+    if path.name == "extension.json":
+        raise _manifest(path)
+    raise UsageError(
+        f"{path} is no extension",
+        "a path target is a folder with pyproject.toml, a package folder, a .py file, a wheel or a source archive",
+        "give one of those, or the name of an importable module",
+    )
+
+
+def _folder(folder: Path, text: str) -> Subject:
+    if (folder / "extension.json").is_file() and _is_project(folder):
+        raise UsageError(
+            f"{text} is ambiguous",
+            f"{folder} holds both extension.json and pyproject.toml",
+            f"say path:{text}/extension.json or path:{text}/pyproject.toml",
+        )
+    if (folder / "extension.json").is_file():
+        raise _manifest(folder / "extension.json")
+    if _is_project(folder):
+        project = _project_table(folder / "pyproject.toml")
+        return Subject(
+            target=text,
+            kind="distribution",
+            name=str(project.get("name") or folder.name),
+            version=str(project["version"]) if "version" in project else None,
+            build_from=folder,
+            content=(folder,),
+        )
+    if any((folder / f"__init__{suffix}").is_file() for suffix in (".py", ".pyc")):
+        return Subject(
+            target=text, kind="module", name=folder.name, modules=(folder.name,),
+            import_path=(folder.parent,), content=(folder,),
+        )  # fmt: skip
+    raise UsageError(
+        f"{folder} is no extension",
+        "it has neither pyproject.toml nor __init__.py",
+        "give the folder of a project or of a package",
+    )
+
+
+def _manifest(path: Path) -> UsageError:
+    return UsageError(
+        f"{path} is an extension manifest",
+        "this version certifies extensions of the Gerrit MCP server",
+        "give a module, a distribution, a project folder or a wheel",
+    )
+
+
+def _project_table(file: Path) -> dict[str, object]:
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8")).get("project", {})
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise UsageError(f"{file} cannot be read", str(problem), "mend the file: it has to be TOML") from None
+    return table if isinstance(table, dict) else {}
+
+
+def _module(name: str, path: Sequence[str], text: str) -> Subject | None:
+    """Find a module's files without importing it, nor its parent packages."""
+    spec = _spec(name, path)
+    if spec is None:
+        return None
+    locations = [Path(one) for one in spec.submodule_search_locations or ()]
+    content = tuple(locations) or ((Path(spec.origin),) if spec.origin and Path(spec.origin).exists() else ())
+    if not content:
+        return None
+    top = content[0].resolve()
+    for _ in name.split("."):
+        top = top.parent
+    return Subject(target=text, kind="module", name=name, modules=(name,), import_path=(top,), content=content)
+
+
+def _spec(name: str, path: Sequence[str]) -> importlib.machinery.ModuleSpec | None:
+    search: Sequence[str] | None = [one or "." for one in path]
+    spec = None
+    for index, _ in enumerate(parts := name.split(".")):
+        full = ".".join(parts[: index + 1])
+        spec = importlib.machinery.PathFinder.find_spec(full, search)
+        if spec is None and index == 0 and full not in sys.builtin_module_names:
+            spec = _spec_by_hooks(full)  # an editable install is found by its own hook on sys.meta_path
+        if spec is None:
+            return None
+        search = list(spec.submodule_search_locations or ())
+    return spec
+
+
+def _spec_by_hooks(name: str) -> importlib.machinery.ModuleSpec | None:
+    try:
+        return importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return None
+
+
+def _distribution(name: str, path: Sequence[str], text: str) -> Subject | None:
+    """Find an installed distribution; stale, empty or contradictory metadata is an error that names the folders."""
+    wanted = canonicalize_name(name)
+    folders = list(dict.fromkeys(found.resolve() for entry in path for found in _metadata_folders(Path(entry), wanted)))
+    if not folders:
+        return None
+    broken = [folder for folder in folders if not any((folder / file).is_file() for file in ("METADATA", "PKG-INFO"))]
+    if broken:
+        raise UsageError(
+            f"the metadata of {name} is incomplete",
+            f"no METADATA in {', '.join(map(str, broken))} (an interrupted uninstall leaves such a folder)",
+            "delete the folder, or install the distribution again",
+        )
+    told = {(one.version, tuple((e.group, e.value) for e in one.entry_points)): f for f in folders for one in [PathDistribution(f)]}
+    if len(told) > 1:
+        raise UsageError(
+            f"{name} is installed {len(told)} times, and not alike",
+            f"see {', '.join(str(one) for one in told.values())}",
+            "remove all but one",
+        )
+    found = PathDistribution(folders[0])
+    modules = tuple(dict.fromkeys(e.value.partition(":")[0].strip() for e in found.entry_points if e.group == ENTRY_POINT_GROUP))
+    content = tuple(one for module in modules if (at := _module(module, path, text)) for one in at.content)
+    return Subject(
+        target=text, kind="distribution", name=found.name, version=found.version, modules=modules,
+        import_path=(folders[0].parent,), metadata=folders[0], content=(*content, folders[0]),
+    )  # fmt: skip
+
+
+def _metadata_folders(entry: Path, wanted: str) -> list[Path]:
+    if not entry.is_dir():
+        return []
+    folders = [*entry.glob("*.dist-info"), *entry.glob("*.egg-info")]
+    return [one for one in folders if one.is_dir() and canonicalize_name(one.name.rpartition(".")[0].split("-")[0]) == wanted]
+
+
+def _installed(path: Sequence[str]) -> list[str]:
+    names = [one.name.split("-")[0] for entry in path if Path(entry).is_dir() for one in Path(entry).glob("*.dist-info")]
+    return sorted(set(names))
+
+
+def _importable(path: Sequence[str]) -> list[str]:
+    found = {one.stem for entry in path if Path(entry).is_dir() for one in Path(entry).iterdir() if one.suffix in {".py", ""}}
+    return sorted(name for name in found if name.isidentifier())
+
+
+def _missing_module(name: str, path: Sequence[str]) -> Subject:
+    near = nearest(name, _importable(path))
+    raise UsageError(
+        f"there is no module {name}",
+        "it was looked for on sys.path, PYTHONPATH and in the current folder",
+        f"did you mean {near}?" if near else "install it, set PYTHONPATH, or give its folder as path:FOLDER",
+    )
+
+
+def _missing_distribution(name: str, path: Sequence[str]) -> Subject:
+    near = nearest(name, _installed(path))
+    raise UsageError(
+        f"no distribution is called {name}",
+        "it was looked for on sys.path and in the current folder",
+        f"did you mean dist:{near}?" if near else "install it, or give its project folder or wheel",
+    )
+
+
+def _nothing(text: str, path: Sequence[str]) -> UsageError:
+    near = nearest(text, [*_importable(path), *_installed(path)])
+    return UsageError(
+        f"nothing is called {text}",
+        "no path, installed distribution or importable module has that name",
+        f"did you mean {near}?" if near else "check the spelling; a folder can be given as path:FOLDER",
+    )

@@ -1,0 +1,251 @@
+"""Gerrit's HTTP face: who asks, which endpoint answers, and in what clothes the answer goes out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_plus
+
+from mock_gerrit.authentication import Caller, authenticate
+from mock_gerrit.errors import GerritError, bad_request, forbidden, nothing_here
+from mock_gerrit.exchange import JSON_TYPE, TEXT_TYPE, XSSI_PREFIX, Request, Response, reason_phrase
+from mock_gerrit.plugins.contributions import change_options
+from mock_gerrit.rest import families
+from mock_gerrit.rest.body import Body, parse_json
+from mock_gerrit.rest.call import NO_CONTENT, Call, Content, Created
+from mock_gerrit.rest.dispatch import Found, find
+from mock_gerrit.rest.options import parse_options
+from mock_gerrit.rest.routes import CORE, Route, Routes, nearest
+
+if TYPE_CHECKING:
+    from mock_gerrit.host import Host
+
+_HTML_SAFE = str.maketrans(
+    {sign: f"\\u{ord(sign):04x}" for sign in ("<", ">", "&", "=", "'", "\u2028", "\u2029")}
+)
+_BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})|%00")
+_COMMON_HEADERS = (
+    ("X-Frame-Options", "SAMEORIGIN"),
+    ("Cache-Control", "no-cache, no-store, max-age=0, must-revalidate"),
+)
+_READING = frozenset({"GET", "HEAD"})
+
+
+def answer(host: Host, request: Request) -> Response:
+    """What Gerrit answers to a request; the host is changed where the request changes something.
+
+    Args:
+        host: the host that is asked.
+        request: what it is asked; its target includes the host's context path.
+
+    Returns:
+        the response of a Gerrit 3.13 with this content. Where no endpoint of the simulation fits, it is Gerrit's own
+        404 with `unsimulated` naming the route nearest to the request.
+    """
+    caller = Caller()
+    try:
+        path, login_required = _gerrit_path(host, request)
+        caller = authenticate(host, request, required=login_required)
+        response = _respond(host, request, caller, path)
+    except GerritError as error:
+        response = _failure(error)
+    user = caller.account.username if caller.account else None
+    return Response(
+        status=response.status,
+        reason=response.reason,
+        headers=response.headers,
+        body=b"" if request.method == "HEAD" else response.body,
+        unsimulated=response.unsimulated,
+        user=user,
+    )
+
+
+def _gerrit_path(host: Host, request: Request) -> tuple[str, bool]:
+    """The path below the context path and one leading `/a`, and whether that `/a` was there."""
+    path = request.path
+    if _BAD_ESCAPE.search(path):
+        raise GerritError(400, "<h1>Bad Message 400</h1><pre>reason: Bad Request</pre>", container=True)
+    if host.context_path:
+        if not f"{path}/".startswith(f"{host.context_path}/"):
+            raise nothing_here()
+        path = path[len(host.context_path) :] or "/"
+    if path.startswith("/a/"):
+        return path[2:], True
+    return path, False
+
+
+def _respond(host: Host, request: Request, caller: Caller, path: str) -> Response:
+    routes = _routes_of(host)
+    canned = _canned(host, request.method, path)
+    if canned is not None:
+        return canned
+    if not families.is_rest(path):
+        return _outside_rest(host, path)
+    if request.method not in _READING:
+        _check_may_write(caller)
+    call = Call(host=host, user=caller.account, request=request, path=path)
+    found = find(call, routes)
+    if found.route is None:
+        error = _failure(found.error)
+        return _unsimulated(error, nearest(routes, request.method, path)) if found.unknown else error
+    return _run(call, found, found.route)
+
+
+def _routes_of(host: Host) -> dict[str, Routes]:
+    """The core's endpoints and those of the plugins that are switched on, the core's first."""
+    plugins = {plugin.id: plugin.simulator.routes for plugin in host.enabled_plugins if plugin.simulator}
+    return {CORE: families.routes(), **plugins}
+
+
+def _check_may_write(caller: Caller) -> None:
+    if caller.account is None:
+        raise forbidden("Authentication required")
+    if not caller.may_write:
+        raise forbidden(
+            "Invalid authentication method. In order to authenticate, prefix the REST endpoint URL with /a/ "
+            "(e.g. http://example.com/a/projects/)."
+        )
+
+
+def _outside_rest(host: Host, path: str) -> Response:
+    """A path that no REST servlet has: pages, plugin files, nothing."""
+    page = families.page(host, path)
+    return _content(page) if page else _failure(nothing_here())
+
+
+def _run(call: Call, found: Found, route: Route) -> Response:
+    if route.permit:
+        route.permit(call)
+    pairs = _query_pairs(call.request)
+    call.options = parse_options(pairs, route.options, plugin_options=families.takes_plugin_options(route))
+    if call.options.plugin:
+        change_options(call.host, call.options.plugin)
+    if route.method not in _READING:
+        call.body = _body(call.request, route)
+    value = route.view(call, **found.resources)
+    if isinstance(value, Content):
+        return _content(value)
+    if value is NO_CONTENT:
+        return _response(204, (), b"")
+    status = 200
+    if isinstance(value, Created):
+        status, value = 201, value.value
+    return _json(status, _fields(value, pairs), pretty=_wants_pretty(pairs))
+
+
+def _query_pairs(request: Request) -> list[tuple[str, str]]:
+    pairs = []
+    for part in request.query_string.split("&"):
+        if part:
+            name, _, value = part.partition("=")
+            pairs.append((_decoded(name), _decoded(value)))
+    return pairs
+
+
+def _decoded(text: str) -> str:
+    if "%" not in text and "+" not in text:
+        return text
+    if _BAD_ESCAPE.search(text) and "%00" not in text:
+        raise GerritError(500, "Server Error", container=True)
+    try:
+        return unquote_plus(text, errors="strict")
+    except UnicodeDecodeError:
+        raise GerritError(400, "Bad Request", container=True) from None
+
+
+def _body(request: Request, route: Route) -> Body:
+    content_type = (request.header("content-type") or "").partition(";")[0].strip().lower()
+    if route.raw and content_type != "application/json":
+        return Body(raw=request.body, given=bool(request.body or content_type))
+    if not content_type and not request.body:
+        return Body(given=False)
+    if content_type == "application/json":
+        return _json_body(request.body.decode("utf-8", "replace"))
+    if content_type == "text/plain" and route.default_field:
+        return Body({route.default_field: request.body.decode("utf-8", "replace").strip()})
+    if not request.body and request.method == "DELETE":
+        return Body(given=False)
+    raise bad_request("Expected Content-Type: application/json")
+
+
+def _json_body(text: str) -> Body:
+    if not text.strip():
+        raise bad_request("Expected JSON object")
+    try:
+        value = parse_json(text)
+    except (ValueError, RecursionError):
+        raise bad_request("Invalid application/json in request") from None
+    if value is None:
+        return Body()
+    if not isinstance(value, dict):
+        raise bad_request("Invalid application/json in request") if isinstance(value, list) else bad_request(
+            "Expected JSON object"
+        )
+    return Body(value)
+
+
+def _fields(value: Any, pairs: list[tuple[str, str]]) -> Any:  # noqa: ANN401 - any JSON
+    wanted = [item for name, given in pairs if name == "fields" for item in given.split(",")]
+    if not wanted or not isinstance(value, dict):
+        return value
+    return {name: {} if isinstance(item, dict) else item for name, item in value.items() if name in wanted}
+
+
+def _wants_pretty(pairs: list[tuple[str, str]]) -> bool:
+    return any(name in {"pp", "prettyPrint"} and value not in {"0", "false"} for name, value in pairs)
+
+
+def to_json(value: Any, *, pretty: bool = False) -> bytes:  # noqa: ANN401 - any JSON
+    """JSON as Gerrit writes it: behind its prefix, compact, safe inside HTML, and ended by a newline."""
+    if pretty:
+        written = json.dumps(value, ensure_ascii=False, indent=2)
+    else:
+        written = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return f"{XSSI_PREFIX}{written.translate(_HTML_SAFE)}\n".encode("utf-8", "surrogatepass")
+
+
+def _json(status: int, value: Any, *, pretty: bool = False) -> Response:  # noqa: ANN401 - any JSON
+    return _response(status, (("Content-Type", JSON_TYPE),), to_json(value, pretty=pretty))
+
+
+def _response(status: int, headers: tuple[tuple[str, str], ...], body: bytes) -> Response:
+    return Response(status=status, reason=reason_phrase(status), headers=(*_COMMON_HEADERS, *headers), body=body)
+
+
+def _content(content: Content) -> Response:
+    types = (("Content-Type", content.content_type),) if content.content_type else ()
+    return _response(content.status, (*types, *content.headers), content.data)
+
+
+def _failure(error: GerritError) -> Response:
+    if error.container:
+        content_type = "text/html;charset=iso-8859-1" if error.text.startswith("<") else "text/plain;charset=iso-8859-1"
+        challenge = (("WWW-Authenticate", 'Basic realm="Gerrit Code Review"'),) if error.status == 401 else ()
+        return _response(error.status, (*challenge, ("Content-Type", content_type)), error.text.encode())
+    return _response(error.status, (("Content-Type", TEXT_TYPE),), f"{error.text}\n".encode())
+
+
+def _unsimulated(response: Response, route: str) -> Response:
+    return Response(
+        status=response.status, reason=response.reason, headers=response.headers, body=response.body, unsimulated=route
+    )
+
+
+def _canned(host: Host, method: str, path: str) -> Response | None:
+    """The fixed answer that a plugin without a simulator was given for this request."""
+    for plugin in host.enabled_plugins:
+        given = plugin.canned.get(f"{'GET' if method == 'HEAD' else method} {path}")
+        if given is not None:
+            return _from_canned(given)
+    return None
+
+
+def _from_canned(given: Any) -> Response:  # noqa: ANN401 - a value, or a mapping with status and json or text
+    if not isinstance(given, Mapping) or not given.keys() <= {"status", "json", "text"}:
+        return _json(200, given)
+    status = int(given.get("status", 200))
+    if "text" in given:
+        return _response(status, (("Content-Type", TEXT_TYPE),), str(given["text"]).encode())
+    return _json(status, given.get("json"))

@@ -1,0 +1,1 @@
+"""The operators of the change query language, one family a file."""

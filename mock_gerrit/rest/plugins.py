@@ -1,0 +1,131 @@
+"""/plugins/: https://gerrit-review.googlesource.com/Documentation/rest-api-plugins.html"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from urllib.parse import quote
+
+from typing_extensions import NotRequired, TypedDict
+
+from mock_gerrit.entities import Plugin
+from mock_gerrit.errors import bad_request, not_permitted
+from mock_gerrit.rest.call import Call, Content, Created
+from mock_gerrit.rest.options import flag, integer, text
+from mock_gerrit.rest.routes import Routes
+
+routes = Routes()
+
+
+class PluginInfo(TypedDict):
+    """A plugin as the list shows it; `disabled` only where it is true, `api_version` only for jars."""
+
+    id: str
+    version: str
+    api_version: NotRequired[str]
+    index_url: str
+    filename: str
+    disabled: NotRequired[bool]
+
+
+def plugin_info(plugin: Plugin) -> PluginInfo:
+    """How the list shows a plugin."""
+    info: PluginInfo = {
+        "id": plugin.id,
+        "version": plugin.version,
+        "index_url": f"plugins/{quote(plugin.id, safe='')}/",
+        "filename": plugin.filename,
+    }
+    if plugin.api_version is not None:
+        info["api_version"] = plugin.api_version
+    if plugin.disabled:
+        info["disabled"] = True
+    return info
+
+
+def may_view_plugins(call: Call) -> None:
+    """Lets those through who may see the list; 403 for others, before anything else is looked at."""
+    permitted = call.user is not None and (call.user.admin or call.user.may_view_plugins)
+    if call.host.forbid_plugin_list or not permitted:
+        raise not_permitted("view plugins")
+
+
+LIST_OPTIONS = (
+    flag("all", "a"), integer("limit", "n"), integer("start", "S"), text("prefix", "p"), text("match", "m"), text("regex", "r"),
+)  # fmt: skip
+
+
+@routes.get("/plugins/", options=LIST_OPTIONS, permit=may_view_plugins, doc="#list-plugins")
+def list_plugins(call: Call) -> dict[str, PluginInfo]:
+    """The installed plugins by id; those switched off only with `all`."""
+    options = call.options
+    matching = _matching(options.text("prefix"), options.text("match"), options.text("regex"))
+    found = [
+        call.host.plugins[id_]
+        for id_ in sorted(call.host.plugins)
+        if matching(id_) and (options.flag("all") or not call.host.plugins[id_].disabled)
+    ]
+    start = options.integer("start") or 0
+    limit = options.integer("limit") or 0
+    chosen = found[start : start + limit] if limit > 0 else found[start:]
+    return {plugin.id: plugin_info(plugin) for plugin in chosen}
+
+
+def _matching(prefix: str | None, part: str | None, regex: str | None) -> Callable[[str], bool]:
+    if len([given for given in (prefix, part, regex) if given is not None]) > 1:
+        raise bad_request("specify exactly one of p/m/r")
+    if prefix is not None:
+        return lambda id_: id_.startswith(prefix)
+    if part is not None:
+        return lambda id_: part.lower() in id_.lower()
+    if regex is not None:
+        return lambda id_: re.fullmatch(regex, id_) is not None
+    return lambda _: True
+
+
+@routes.get("/plugins/{plugin}/status", doc="#get-plugin-status")
+def status(_: Call, *, plugin: Plugin) -> PluginInfo:
+    """One plugin; unlike the list, for everybody."""
+    return plugin_info(plugin)
+
+
+@routes.post("/plugins/{plugin}/enable", doc="#enable-plugin")
+def enable(call: Call, *, plugin: Plugin) -> PluginInfo:
+    """Switches a plugin on."""
+    call.require_admin()
+    plugin.disabled = False
+    return plugin_info(plugin)
+
+
+@routes.post("/plugins/{plugin}/disable", doc="#disable-plugin")
+def disable(call: Call, *, plugin: Plugin) -> PluginInfo:
+    """Switches a plugin off; its endpoints, options and operators are gone with it."""
+    call.require_admin()
+    plugin.disabled = True
+    return plugin_info(plugin)
+
+
+@routes.post("/plugins/{plugin}/reload", doc="#reload-plugin")
+def reload(call: Call, *, plugin: Plugin) -> PluginInfo:
+    """Loads a plugin again, which changes nothing here."""
+    call.require_admin()
+    return plugin_info(plugin)
+
+
+@routes.delete("/plugins/{plugin}", doc="#delete-plugin")
+def remove(call: Call, *, plugin: Plugin) -> PluginInfo:
+    """What Gerrit calls deleting: the plugin is switched off."""
+    return disable(call, plugin=plugin)
+
+
+@routes.put("/plugins/{plugin}", creates=True, raw=True, doc="#install-plugin")
+def install(call: Call, *, plugin: str) -> Created | Content:
+    """Installs a JavaScript plugin; a jar is refused, there being no code here that could run it."""
+    call.require_admin()
+    name, dot, kind = plugin.rpartition(".")
+    if not dot or kind != "js":
+        reason = f"Invalid plugin file /plugins/{plugin}: cannot get plugin name"
+        raise bad_request(f"cannot install {plugin}:\ncom.google.gerrit.server.plugins.PluginInstallException: {reason}")
+    found = re.search(r"-(\d[\w.]*)$", name)
+    added = call.host.add_plugin(name, version=found[1] if found else "", content=call.body.raw)
+    return Created(value=plugin_info(added))

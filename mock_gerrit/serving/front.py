@@ -1,0 +1,121 @@
+"""The first bytes of a connection to the gateway: a CONNECT opens a tunnel with TLS, anything else is HTTP at once."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from typing import Literal, Protocol
+
+from mock_gerrit.serving.protocol import Connections
+
+RefusalKind = Literal["connect", "http", "direct", "tls", "malformed"]
+
+_HEAD_LIMIT = 65536
+_HANDSHAKE_SECONDS = 10.0
+
+
+class Doorkeeper(Protocol):
+    """Who decides which tunnels are opened."""
+
+    def knows(self, authority: str) -> bool:
+        """Whether there is a host of that name."""
+
+    def refuse(self, kind: RefusalKind, target: str) -> None:
+        """Record a refusal."""
+
+    def refusal(self, authority: str) -> str:
+        """The text of a refusal."""
+
+    def server_context(self, name: str) -> ssl.SSLContext:
+        """The TLS settings with which to answer as a host."""
+
+
+class Front(asyncio.Protocol):
+    """Reads until it is clear what the client wants, then hands the connection over to HTTP."""
+
+    def __init__(self, connections: Connections, doorkeeper: Doorkeeper) -> None:
+        self._connections = connections
+        self._doorkeeper = doorkeeper
+        self._transport: asyncio.Transport
+        self._seen = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Somebody connected."""
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - what a TCP server hands over, told to mypy
+        self._transport = transport
+        self._connections.opened(transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        """They left before it was clear what they wanted."""
+        self._connections.closed(self._transport)
+
+    def data_received(self, data: bytes) -> None:
+        """Collect the head of a CONNECT; leave anything else to HTTP."""
+        self._seen += data
+        word = b"CONNECT "
+        if not self._seen.startswith(word[: len(self._seen)]):
+            self._connections.take_over(self._transport, None, self._seen)
+        elif b"\r\n\r\n" in self._seen:
+            self._connect(self._seen.split(b"\r\n", 1)[0].decode("latin-1"))
+        elif len(self._seen) > _HEAD_LIMIT:
+            self._refuse("malformed", "a CONNECT whose head does not end", "400 Bad Request", "The head is too long.")
+
+    def _connect(self, line: str) -> None:
+        words = line.split()
+        if len(words) != 3 or not words[1].rpartition(":")[2].isdigit():
+            self._refuse("malformed", line, "400 Bad Request", "Expected CONNECT host:port HTTP/1.1.")
+            return
+        authority = words[1].lower().removesuffix(":443")
+        if not self._doorkeeper.knows(authority):
+            self._refuse("connect", words[1], "403 Forbidden", self._doorkeeper.refusal(authority))
+            return
+        self._connections.run(self._tunnel(authority))
+
+    def _refuse(self, kind: RefusalKind, target: str, status: str, text: str) -> None:
+        self._doorkeeper.refuse(kind, target)
+        body = f"{text}\n".encode()
+        head = f"HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {len(body)}\r\nConnection: close"
+        self._transport.write(f"{head}\r\n\r\n".encode() + body)
+        self._transport.close()
+
+    async def _tunnel(self, authority: str) -> None:
+        """Open the tunnel and end TLS in it."""
+        context = self._doorkeeper.server_context(host_name(authority))
+        early = _Early()
+        self._transport.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        try:
+            secure = await asyncio.get_running_loop().start_tls(
+                self._transport, early, context, server_side=True, ssl_handshake_timeout=_HANDSHAKE_SECONDS
+            )
+        except OSError as broken:
+            if not self._connections.dropping:
+                self._doorkeeper.refuse("tls", f"{authority}: {broken or type(broken).__name__}")
+            return
+        finally:
+            self._connections.closed(self._transport)
+        assert secure is not None  # noqa: S101 - documented, and told to mypy
+        if early.lost:
+            secure.abort()
+        else:
+            self._connections.take_over(secure, authority, early.data)
+
+
+class _Early(asyncio.Protocol):
+    """Keeps what arrives together with the end of the handshake, before HTTP can be attached."""
+
+    def __init__(self) -> None:
+        self.data = b""
+        self.lost = False
+
+    def data_received(self, data: bytes) -> None:
+        self.data += data
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        self.lost = True
+
+
+def host_name(authority: str) -> str:
+    """The name in an authority, without port and without the brackets of an IPv6 address."""
+    if authority.startswith("["):
+        return authority[1:].partition("]")[0]
+    return authority.partition(":")[0]

@@ -1,0 +1,227 @@
+"""Replays the recordings of a real Gerrit against the simulated one, and says where the two part.
+
+    python -m tests.mock_gerrit.replay                       a line for each scenario
+    python -m tests.mock_gerrit.replay 12-files --show       every difference of one scenario, step by step
+    python -m tests.mock_gerrit.replay 12-files --show --step 14
+    python -m tests.mock_gerrit.replay --scope               the steps that no endpoint of ours answers
+    python -m tests.mock_gerrit.replay --tighten             raise the floors, drop what no longer differs
+    python -m tests.mock_gerrit.replay --allow "WHY"         list what differs now, with that reason
+
+The scenarios were recorded one after the other on one server; so a replay begins with an empty host each time, and
+goes through all scenarios up to the last one asked for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import binascii
+import traceback
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from typing import Literal
+
+from mock_gerrit import gerrit
+from mock_gerrit.exchange import Request
+from mock_gerrit.host import Host
+from mock_gerrit.world import World
+from tests.mock_gerrit.comparison import Difference, Names, compare
+from tests.mock_gerrit.coverage_table import Table
+from tests.mock_gerrit.recordings import Recorded, scenario, scenario_names
+from tests.mock_gerrit.stand_ins import push, stand_in
+
+Verdict = Literal["identical", "differs", "out of scope", "set up"]
+AUTHORITY = "127.0.0.1:8481"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """How our answer to one step compares.
+
+    Attributes:
+        verdict: `out of scope` where no endpoint is simulated for what was asked, `set up` where nothing was asked.
+        differences: what is not as recorded.
+        nearest: the nearest simulated route, where the step is out of scope.
+    """
+
+    step: Recorded
+    verdict: Verdict
+    differences: tuple[Difference, ...] = ()
+    nearest: str = ""
+
+
+class RecordedClock:
+    """A clock that stands where the server's stood when the step was recorded."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 11, 30, 14, 16, 50, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def go_to(self, moment: datetime | None) -> None:
+        """Go to a later moment; None and earlier ones change nothing."""
+        self.now = max(self.now, moment or self.now)
+
+
+class Replay:
+    """One simulated host, going through the recorded scenarios in order."""
+
+    def __init__(self) -> None:
+        self.clock = RecordedClock()
+        self.world = World(clock=self.clock)
+        self.host: Host = self.world.host(f"http://{AUTHORITY}", name="recorded")
+        for entry in scenario(scenario_names()[0]).plugins:
+            id_, _, version = entry.partition(" ")
+            self.host.add_plugin(id_, version=version)
+        self._as_set_up()
+        self.names = Names()
+
+    def _as_set_up(self) -> None:
+        """What the recorded server was configured to, without the defaults that simulators give to an empty host."""
+        configuration = self.host.projects["All-Projects"].settings
+        configuration.clear()
+        configuration["code-owners.config"] = "[codeOwners]\n\tdisabled = true\n"
+        self.host.plugin_state("depends-on").clear()
+        self.host.operator_aliases.update(independson="in_depends-on", hasdependson="has_depends-on")
+
+    def scenario(self, name: str) -> Iterator[Outcome]:
+        """The outcome of each step of the next scenario."""
+        told = scenario(name)
+        for step in told.steps:
+            self.clock.go_to(step.moment)
+            yield self._step(step, told.varies.get(step.index, ()))
+
+    def _step(self, step: Recorded, varies: tuple[str, ...]) -> Outcome:
+        if step.file:
+            self.host.projects[step.file["project"]].settings[step.file["path"]] = step.file["text"]
+        if step.push:
+            push(self.host, step)
+        if step.request is None:
+            return Outcome(step=step, verdict="set up")
+        return self._exchange(step, varies)
+
+    def _exchange(self, step: Recorded, varies: tuple[str, ...]) -> Outcome:
+        try:
+            response = gerrit.answer(self.host, self._request(step))
+        except Exception:  # noqa: BLE001 - a crash is one difference among others, not the end of the replay
+            self._catch_up(step)
+            crash = Difference("crash", step.status, traceback.format_exc(limit=-4))
+            return Outcome(step=step, verdict="differs", differences=(crash,))
+        differences = tuple(compare(step, response, self.names, varies))
+        if response.unsimulated or response.status >= 400:
+            self._catch_up(step)
+        if not differences:
+            return Outcome(step=step, verdict="identical")
+        if response.unsimulated:
+            return Outcome(step=step, verdict="out of scope", nearest=response.unsimulated)
+        return Outcome(step=step, verdict="differs", differences=differences)
+
+    def _catch_up(self, step: Recorded) -> None:
+        """Do what the step did there and not here, so that the steps that follow are judged by themselves."""
+        if step.status < 400:
+            stand_in(self.host, step)
+
+    def _request(self, step: Recorded) -> Request:
+        body = step.request_body
+        try:
+            body = self.names.translate(body.decode()).encode()
+        except UnicodeDecodeError:
+            pass
+        headers = {name: self._header(name, value) for name, value in step.request_headers.items()}
+        return Request(
+            method=step.method,
+            target=self.names.translate(step.target),
+            headers=(("Host", AUTHORITY), *headers.items()),
+            body=body,
+            scheme="http",
+            authority=AUTHORITY,
+        )
+
+    def _header(self, name: str, value: str) -> str:
+        """A recorded header; a password that the server drew becomes the one ours drew."""
+        if name != "Authorization":
+            return value
+        scheme, _, sent = value.partition(" ")
+        try:
+            user, colon, password = base64.b64decode(sent, validate=True).decode().partition(":")
+        except (binascii.Error, UnicodeDecodeError):
+            return value
+        own = self.names.ours.get(password)
+        return f"{scheme} {base64.b64encode(f'{user}{colon}{own}'.encode()).decode()}" if own else value
+
+
+@cache
+def outcomes() -> dict[str, tuple[Outcome, ...]]:
+    """The outcome of every step of every scenario."""
+    replay = Replay()
+    return {name: tuple(replay.scenario(name)) for name in scenario_names()}
+
+
+def counts(found: Iterable[Outcome]) -> Counter[Verdict]:
+    """How many steps have each verdict."""
+    return Counter(outcome.verdict for outcome in found)
+
+
+def _summary(name: str, found: tuple[Outcome, ...]) -> str:
+    number = counts(found)
+    asked = len(found) - number["set up"]
+    return (
+        f"{name:22} {number['identical']:4} of {asked:4} identical   {number['differs']:4} differ   "
+        f"{number['out of scope']:4} out of scope"
+    )
+
+
+def _show(found: Iterable[Outcome], only: int | None, limit: int) -> None:
+    for outcome in found:
+        step = outcome.step
+        if outcome.verdict != "differs" or only not in {None, step.index}:
+            continue
+        print(f"\n{step.scenario} {step.name}: {step.user} {step.method} {step.target}")
+        if step.request_body:
+            print(f"    body {step.request_body[:200]!r}")
+        for difference in outcome.differences[:limit]:
+            print(f"    {difference}")
+        if len(outcome.differences) > limit:
+            print(f"    … and {len(outcome.differences) - limit} more")
+
+
+def _scope(found: Iterable[Outcome]) -> None:
+    for outcome in found:
+        if outcome.verdict == "out of scope":
+            step = outcome.step
+            print(f"{step.scenario} {step.name}: {step.method} {step.target} (nearest: {outcome.nearest})")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The command described above."""
+    parser = argparse.ArgumentParser(description="Replay the recordings of a real Gerrit.")
+    parser.add_argument("scenarios", nargs="*", choices=[[], *scenario_names()], metavar="SCENARIO")
+    parser.add_argument("--show", action="store_true", help="print what differs")
+    parser.add_argument("--step", type=int, help="with --show: this step only")
+    parser.add_argument("--limit", type=int, default=12, help="with --show: differences of one step to print")
+    parser.add_argument("--scope", action="store_true", help="print the steps that are out of scope")
+    parser.add_argument("--tighten", action="store_true", help="raise floors and drop stale entries of the table")
+    parser.add_argument("--allow", metavar="WHY", help="list what differs now in the table, with this reason")
+    asked = parser.parse_args(arguments)
+    for name in asked.scenarios or scenario_names():
+        found = outcomes()[name]
+        print(_summary(name, found))
+        if asked.show:
+            _show(found, asked.step, asked.limit)
+        if asked.scope:
+            _scope(found)
+    if asked.tighten or asked.allow:
+        table = Table.read()
+        for name, found in outcomes().items():
+            identical = counts(found)["identical"]
+            differing = [outcome.step.name for outcome in found if outcome.verdict == "differs"]
+            table.tighten(name, identical, differing, asked.allow)
+        table.write()
+
+
+if __name__ == "__main__":
+    main()
