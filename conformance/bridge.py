@@ -6,10 +6,11 @@ Everything a clause does happens in that loop: each connection, process and serv
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from concurrent.futures import CancelledError, Future, wait
+from contextlib import AbstractAsyncContextManager, contextmanager
 from threading import Thread
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -50,6 +51,16 @@ class Bridge:
                 wait([outcome], timeout=GRACE_SECONDS)
             raise
 
+    @contextmanager
+    def held(self, context: AbstractAsyncContextManager[T]) -> Iterator[T]:
+        """Enter an asynchronous context for the length of a `with` block, in a task that owns it from start to end."""
+        owner = _Owner(context)
+        value = self.run(owner.enter())
+        try:
+            yield value
+        finally:
+            self.run(owner.leave())
+
     def close(self) -> None:
         """Cancel what still runs, and end the loop and its thread."""
         if self._loop.is_closed():
@@ -59,6 +70,37 @@ class Bridge:
         self._thread.join(GRACE_SECONDS)
         if not self._thread.is_alive():
             self._loop.close()
+
+
+class _Owner(Generic[T]):
+    """A task that enters a context, waits, and leaves it: the scopes within may not be left by another task."""
+
+    def __init__(self, context: AbstractAsyncContextManager[T]) -> None:
+        self._context = context
+        self._end = asyncio.Event()
+
+    async def enter(self) -> T:
+        entered: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._task = asyncio.create_task(self._own(entered))
+        try:
+            return await entered
+        except asyncio.CancelledError:
+            self._task.cancel()
+            raise
+
+    async def leave(self) -> None:
+        self._end.set()
+        await self._task
+
+    async def _own(self, entered: asyncio.Future[T]) -> None:
+        try:
+            async with self._context as value:
+                entered.set_result(value)
+                await self._end.wait()
+        except Exception as problem:
+            if entered.done():
+                raise
+            entered.set_exception(problem)  # the one who enters is told, not the one who leaves
 
 
 def _settle(done: asyncio.Task[T], outcome: Future[T]) -> None:

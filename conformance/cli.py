@@ -102,6 +102,9 @@ def _selftest_parser(commands: _Commands) -> argparse.ArgumentParser:
     parser.add_argument("--without", metavar="ID", action="append", default=[], help="leave this clause out")
     parser.add_argument("--full", action="store_true", help="judge every clause on every specimen")
     parser.add_argument("--pyc", action="store_true", help="take the source of the specimens away first")
+    parser.add_argument(
+        "--jobs", metavar="N", type=_jobs, default=max(2, os.cpu_count() or 2), help="how many at a time"
+    )
     parser.add_argument("--specimens", metavar="DIR", type=Path, help="try the specimens in DIR/extensions instead")
     parser.set_defaults(command=_selftest)
     return parser
@@ -109,6 +112,12 @@ def _selftest_parser(commands: _Commands) -> argparse.ArgumentParser:
 
 def _add_family(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--family", metavar="WORDS", help="letters of families or beginnings of ids: A,EXT-,ROUTE-N")
+
+
+def _jobs(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise UsageError(f"--jobs={text} is no number of specimens", "expected a whole number from 1", "say --jobs=2")
+    return int(text)
 
 
 def _list(parsed: argparse.Namespace) -> int:
@@ -174,6 +183,7 @@ def _selftest(parsed: argparse.Namespace) -> int:
         without=frozenset(_clause(one).id for one in parsed.without),
         full=parsed.full,
         bytecode=parsed.pyc,
+        jobs=parsed.jobs,
     )
     with CountingLine(sys.stderr) as line:
         tally = asyncio.run(

@@ -20,7 +20,6 @@ from conformance.backing import Backing, backing_of
 from conformance.contracts.registry import Catalogue, Clause, catalogue
 from conformance.outcomes import (
     Blocked,
-    Evidence,
     Finding,
     Inconclusive,
     Judgement,
@@ -32,6 +31,7 @@ from conformance.preparing import prepare
 from conformance.profile import Profile
 from conformance.rig import scenarios
 from conformance.rig.rig import Rig
+from conformance.rig.samples import takes_address
 from conformance.rig.scenarios import Bench, Seen
 from conformance.rig.trial import Trial
 from conformance.settings import Settings
@@ -173,6 +173,19 @@ class Examination:
         """Tell how a tool is bound to a plugin; None for one that is not."""
         return backing_of(tool, await self.survey(), await self.plain())
 
+    def foresee(self) -> None:
+        """Begin every scenario now, beside each other: worth it where most clauses will be judged."""
+        self._memory["foreseen"] = asyncio.ensure_future(self._foresee())
+
+    async def _foresee(self) -> None:
+        if not (await self.survey()).in_session:
+            return
+        beginning = [self.plain(), self.configured(), self.listed_late()]
+        await asyncio.gather(*beginning, return_exceptions=True)
+        later = [self.not_found(returns_http_errors=kind) for kind in (False, True)]
+        routes = [self.routed(placement) for placement in ("some", "nowhere", "disabled-first")]
+        await asyncio.gather(*later, self.typed_addresses(), *routes, return_exceptions=True)
+
     # Judging
 
     async def judge(self, clause: Clause) -> Judgement:
@@ -255,11 +268,6 @@ class Examination:
         }
 
 
-def takes_address(tool: Mapping[str, Any]) -> bool:
-    """Tell whether a tool has the parameter `gerrit_base_url`."""
-    return scenarios.BASE_URL_PARAMETER in (tool.get("inputSchema") or {}).get("properties", {})
-
-
 _ORDER = (Outcome.FAIL, Outcome.BLOCKED, Outcome.INCONCLUSIVE, Outcome.PASS, Outcome.NOT_APPLICABLE)
 
 
@@ -288,6 +296,3 @@ def combine(clause: Clause, verdicts: Mapping[str, Verdict]) -> Judgement:
         blocked_by=str(getattr(deciding, "by", "")),
         per_tool={tool: outcome for tool, outcome in outcomes.items() if tool},
     )
-
-
-__all__ = ["Evidence", "Examination", "combine", "outcome_of", "takes_address"]

@@ -6,6 +6,8 @@ is run against its own clause, that clause's prerequisites and neighbours, or ag
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -24,6 +26,7 @@ from conformance.rig.rig import Rig
 from conformance.settings import Settings
 from conformance.specimens import SdkMajor, Specimen, bad_specimens, good_specimens
 from conformance.targets import resolve_target
+from conformance.usage import UsageError
 
 _NOT_GOOD = (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.BLOCKED)
 
@@ -40,6 +43,8 @@ class Scope:
     """Judge every clause on every specimen."""
     bytecode: bool = False
     """Take the source away first."""
+    jobs: int = 1
+    """How many specimens to judge at the same time."""
 
 
 @dataclass(kw_only=True)
@@ -82,14 +87,32 @@ async def run(scope: Scope, *, progress: Progress, root: Path | None = None) -> 
     tried = [one for one in known if one.only_on in {None, sdk_major()}]
     tally.skipped_for_sdk = len(known) - len(tried)
     tally.survived += [f"{one}/(no specimen)" for one in sorted(ids - {specimen.clause for specimen in known})]
-    settings = Settings()
-    async with Rig(settings) as rig:
-        for number, specimen in enumerate(tried, start=1):
-            progress(number, len(tried), specimen)
-            async with _examination(specimen, rig, scope) as examination:
-                judged = [await examination.judge(clause) for clause in clauses_for(specimen, scope)]
-            enter(tally, specimen, judged)
+    for specimen, judged in zip(tried, await _judge_all(tried, scope, progress), strict=True):
+        enter(tally, specimen, judged)
     return tally
+
+
+async def _judge_all(tried: Sequence[Specimen], scope: Scope, progress: Progress) -> list[list[Judgement]]:
+    """Judge every specimen, as many at a time as `scope.jobs`: most of the time is spent on waiting."""
+    places = asyncio.Semaphore(scope.jobs)
+    numbers = itertools.count(1)
+
+    async def judge(specimen: Specimen) -> list[Judgement]:
+        async with places:
+            progress(next(numbers), len(tried), specimen)
+            try:
+                async with _examination(specimen, rig, scope) as examination:
+                    return [await examination.judge(clause) for clause in clauses_for(specimen, scope)]
+            except UsageError as problem:
+                raise UsageError(f"{specimen.label}: {problem.what}", problem.why, problem.remedy) from None
+
+    async with Rig(Settings()) as rig:
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(judge(specimen)) for specimen in tried]
+        except ExceptionGroup as problems:
+            raise problems.exceptions[0] from None  # the first one ended the others
+    return [task.result() for task in tasks]
 
 
 def clauses_for(specimen: Specimen, scope: Scope) -> list[Clause]:

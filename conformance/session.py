@@ -106,6 +106,11 @@ class ConformanceRun:
                 self._open(plan)
 
     def _open(self, plan: Plan) -> None:
+        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        if plan.subject.build_from is not None and reporter is not None:
+            reporter.write_line(
+                f"conformance: building {plan.subject.name}, unless it is unchanged since the last time"
+            )
         try:
             self._workbench.open(plan)
         except UsageError as problem:

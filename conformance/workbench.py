@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine, Iterable
-from typing import Any, TypeVar
+from collections.abc import Iterable
+from contextlib import ExitStack
+from typing import Any
 
 from conformance.bridge import Bridge
 from conformance.contracts.registry import Clause
@@ -12,8 +12,6 @@ from conformance.examine import Examination
 from conformance.outcomes import Judgement
 from conformance.plan import Plan
 from conformance.settings import Settings
-
-T = TypeVar("T")
 
 
 class Workbench:
@@ -24,53 +22,24 @@ class Workbench:
         self._settings = settings
         self._bridge: Bridge | None = None
         self._examinations: dict[str, Examination] = {}
-        self._owners: list[asyncio.Task[None]] = []
-        self._end: asyncio.Event | None = None
+        self._open = ExitStack()
 
-    def open(self, plan: Plan) -> None:
-        """Open the examination of the plan's subject, unless it is open already.
+    def open(self, plan: Plan) -> Examination:
+        """Give the examination of the plan's subject, opened if it is not yet.
 
         Raises:
             UsageError: if the subject cannot be examined at all.
             KeyboardInterrupt: after the work in progress has been cancelled.
         """
-        self._run(self._opened(plan))
-
-    def judge(self, plan: Plan, clause: Clause) -> Judgement:
-        """Judge one clause on the plan's subject; opens the examination where needed, and raises what `open` raises."""
-        return self._run(self._judge(plan, clause))
-
-    def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        if self._bridge is None:
-            self._bridge = Bridge()
-        return self._bridge.run(work)
-
-    async def _judge(self, plan: Plan, clause: Clause) -> Judgement:
-        return await (await self._opened(plan)).judge(clause)
-
-    async def _opened(self, plan: Plan) -> Examination:
-        """Give the examination, opened in a task that owns it to the end, so that it is closed where it was opened."""
         if plan.slug not in self._examinations:
-            opened: asyncio.Future[Examination] = asyncio.get_running_loop().create_future()
-            owner = asyncio.create_task(self._own(plan, opened))
-            self._owners.append(owner)
-            try:
-                self._examinations[plan.slug] = await opened
-            except asyncio.CancelledError:
-                owner.cancel()
-                raise
+            examination = Examination(plan.subject, profile=plan.profile, settings=self._settings)
+            self._examinations[plan.slug] = self._open.enter_context(self._running().held(examination))
         return self._examinations[plan.slug]
 
-    async def _own(self, plan: Plan, opened: asyncio.Future[Examination]) -> None:
-        self._end = self._end or asyncio.Event()
-        try:
-            async with Examination(plan.subject, profile=plan.profile, settings=self._settings) as examination:
-                opened.set_result(examination)
-                await self._end.wait()
-        except Exception as problem:
-            if opened.done():
-                raise
-            opened.set_exception(problem)  # the one who asked for it is told, not the one who closes
+    def judge(self, plan: Plan, clause: Clause) -> Judgement:
+        """Judge one clause on the plan's subject; opens its examination where needed, and raises what `open` raises."""
+        examination = self.open(plan)
+        return self._running().run(examination.judge(clause))
 
     def about(self) -> dict[str, dict[str, Any]]:
         """Tell about each subject examined here and its surroundings, by slug."""
@@ -78,20 +47,14 @@ class Workbench:
 
     def close(self) -> None:
         """End every examination and the event loop; safe to call twice."""
-        if self._bridge is None:
-            return
-        bridge, self._bridge = self._bridge, None
-        try:
-            bridge.run(self._close())
-        finally:
-            bridge.close()
+        self._open.close()
+        self._bridge = None
 
-    async def _close(self) -> None:
-        if self._end is not None:
-            self._end.set()
-        for ended in await asyncio.gather(*self._owners, return_exceptions=True):
-            if isinstance(ended, Exception):
-                raise ended
+    def _running(self) -> Bridge:
+        if self._bridge is None:
+            self._bridge = Bridge()
+            self._open.callback(self._bridge.close)
+        return self._bridge
 
 
 def merged(abouts: Iterable[dict[str, Any]]) -> dict[str, Any]:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from mock_gerrit.plugins.api import Simulator
 
 CHANGE_ID = re.compile(r"^Change-Id: *(I[0-9a-f]{40}) *$", re.MULTILINE)
-FIRST_ACCOUNT = 1_000_000
 GERRIT_VERSION = "3.13.0"
 """The Gerrit release that is simulated."""
 
@@ -48,7 +47,7 @@ def add_account(
         if address in other.emails:
             raise ValueError(f"{address} already belongs to account {other.username!r} of host {host.name!r}")
     account = Account(
-        id=max(host.accounts, default=FIRST_ACCOUNT - 1) + 1,
+        id=host.draw_account_id(),
         username=username,
         name=name or username.capitalize(),
         email=address,
@@ -136,11 +135,19 @@ def add_project(
             with_files(repository, {}, files),
             parents=(),
             message="Initial empty repository\n" if not files else "Initial content\n",
-            author=GERRIT_IDENTITY,
+            author=Identity(name="Administrator", email="admin@example.com"),
             committer=GERRIT_IDENTITY,
             when=host.now(),
         )
         repository.refs.update({full_branch_name(branch): first for branch in branches})
+    repository.refs["refs/meta/config"] = repository.add_commit(
+        with_files(repository, {}, {"project.config": f"[access]\n\tinheritFrom = {parent}\n"}),
+        parents=(),
+        message="Created project\n",
+        author=GERRIT_IDENTITY,
+        committer=GERRIT_IDENTITY,
+        when=host.now(),
+    )
     host.projects[name] = project
     host.repositories[name] = repository
     return project
@@ -190,11 +197,11 @@ def add_change(host: Host, plan: Plan) -> Change:
     if project is None:
         known = ", ".join(sorted(host.projects))
         raise ValueError(f"host {host.name!r} has no project {plan.project!r}; it has {known}")
-    number = plan.number or host.next_number()
-    if number in host.changes:
-        raise ValueError(f"host {host.name!r} already has a change {number}")
+    if plan.number in host.changes:
+        raise ValueError(f"host {host.name!r} already has a change {plan.number}")
     owner = host.account_of(plan.owner) if plan.owner is not None else _default_owner(host)
     branch = short_branch_name(plan.branch or (plan.parent.branch if plan.parent else project.head))
+    number = host.draw_number(plan.number)
     repository = host.repository(project.name)
     base = plan.parent.current.commit if plan.parent else repository.branch(branch)
     if base is None:
@@ -258,7 +265,7 @@ def identity_of(account: Account) -> Identity:
 
 def _decorate(host: Host, change: Change, plan: Plan) -> None:
     owner = host.accounts[change.owner]
-    for state, people in (("REVIEWER", plan.reviewers), ("CC", plan.cc)):
+    for state, people in (("CC", plan.cc), ("REVIEWER", plan.reviewers)):
         for who in people:
             updates.set_reviewer(host, change, host.account_of(who), "CC" if state == "CC" else "REVIEWER", by=owner)
     for label, given in plan.votes.items():
@@ -287,7 +294,9 @@ def _vote(host: Host, change: Change, name: str, voter: Account, value: int) -> 
         raise ValueError(f"project {change.project!r} has no label {name!r}; it has {known}")
     if not label.lowest <= value <= label.highest:
         raise ValueError(f"{name} takes {label.lowest} to {label.highest:+d}, not {value:+d}")
-    if voter.id != change.owner:
+    if voter.id == change.owner:
+        change.reviewers.setdefault(voter.id, "REVIEWER")
+    else:
         updates.set_reviewer(host, change, voter, "REVIEWER", by=voter)
     change.votes[name, voter.id] = Vote(value=value, granted=host.now(), patch_set=change.current.number)
     updates.record(host, change, voter, f"Patch Set {change.current.number}: {name}{value:+d}")

@@ -26,6 +26,7 @@ class PatchSet:
         kind: how it differs from the version before.
         uploader: the account id of who sent it.
         description: a line the uploader may add.
+        made_here: whether the server made the commit for a change that began there.
     """
 
     number: int
@@ -34,6 +35,7 @@ class PatchSet:
     created: datetime
     kind: Kind = "REWORK"
     description: str | None = None
+    made_here: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -211,10 +211,18 @@ def spoil(fault: Fault, response: Response) -> Response:
     if fault.kind == "unprefixed":
         return replace(response, body=response.body.removeprefix(XSSI_PREFIX.encode()))
     if fault.kind == "truncated":
-        return replace(response, body=response.body[: max(len(response.body) // 2, 1)])
+        return replace(response, body=_cut(response.body))
     if fault.kind == "wrong-type":
         return replace(response, body=_of_another_type(response.body))
     return response
+
+
+def _cut(body: bytes) -> bytes:
+    """The first half of the JSON in a body; of a number nothing, since half a number is a number."""
+    value = body.removeprefix(XSSI_PREFIX.encode())
+    prefix = body[: len(body) - len(value)]
+    is_number = value[:1] == b"-" or value[:1].isdigit()
+    return prefix if is_number else prefix + value[: len(value) // 2]
 
 
 def _of_another_type(body: bytes) -> bytes:

@@ -6,15 +6,16 @@ import json
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote_plus
+from urllib.parse import parse_qs, unquote_plus
 
 from mock_gerrit.authentication import Caller, authenticate
 from mock_gerrit.errors import GerritError, bad_request, forbidden, nothing_here
 from mock_gerrit.exchange import JSON_TYPE, TEXT_TYPE, XSSI_PREFIX, Request, Response, reason_phrase
-from mock_gerrit.plugins.contributions import change_options
+from mock_gerrit.plugins.canned import canned_answer
+from mock_gerrit.plugins.contributions import change_options, own_route
 from mock_gerrit.rest import families
-from mock_gerrit.rest.body import Body, parse_json
-from mock_gerrit.rest.call import NO_CONTENT, Call, Content, Created
+from mock_gerrit.rest.body import INVALID, Body, parse_json
+from mock_gerrit.rest.call import NO_CONTENT, Call, Content, Created, Refused
 from mock_gerrit.rest.dispatch import Found, find
 from mock_gerrit.rest.options import parse_options
 from mock_gerrit.rest.routes import CORE, Route, Routes, nearest
@@ -78,15 +79,18 @@ def _gerrit_path(host: Host, request: Request) -> tuple[str, bool]:
 
 def _respond(host: Host, request: Request, caller: Caller, path: str) -> Response:
     routes = _routes_of(host)
-    canned = _canned(host, request.method, path)
+    canned = canned_answer(host, request.method, path, request.query_string)
     if canned is not None:
-        return canned
-    if not families.is_rest(path):
+        return _from_canned(canned)
+    own = own_route(host, request.method, path)
+    if not own and not families.is_rest(path):
         return _outside_rest(host, path)
     if request.method not in _READING:
         _check_may_write(caller)
+    if "%24m=" in request.query_string or "$m=" in request.query_string:
+        raise bad_request("origin not allowed")
     call = Call(host=host, user=caller.account, request=request, path=path)
-    found = find(call, routes)
+    found = Found(route=own[0], resources=own[1]) if own else find(call, routes)
     if found.route is None:
         error = _failure(found.error)
         return _unsimulated(error, nearest(routes, request.method, path)) if found.unknown else error
@@ -132,6 +136,8 @@ def _run(call: Call, found: Found, route: Route) -> Response:
     status = 200
     if isinstance(value, Created):
         status, value = 201, value.value
+    elif isinstance(value, Refused):
+        status, value = value.status, value.value
     return _json(status, _fields(value, pairs), pretty=_wants_pretty(pairs))
 
 
@@ -157,33 +163,41 @@ def _decoded(text: str) -> str:
 
 def _body(request: Request, route: Route) -> Body:
     content_type = (request.header("content-type") or "").partition(";")[0].strip().lower()
-    if route.raw and content_type != "application/json":
-        return Body(raw=request.body, given=bool(request.body or content_type))
-    if not content_type and not request.body:
-        return Body(given=False)
+    text = request.body.decode("utf-8", "replace")
     if content_type == "application/json":
-        return _json_body(request.body.decode("utf-8", "replace"))
-    if content_type == "text/plain" and route.default_field:
-        return Body({route.default_field: request.body.decode("utf-8", "replace").strip()})
-    if not request.body and request.method == "DELETE":
+        return _json_body(text, route)
+    if route.raw:
+        return Body(raw=request.body, given=bool(request.body or content_type))
+    if not request.body and (not content_type or request.method == "DELETE"):
         return Body(given=False)
+    if content_type == "text/plain":
+        return _text_body(text.strip(), route)
+    if content_type == "application/x-www-form-urlencoded":
+        return Body({name: values[-1] for name, values in parse_qs(text).items()})
     raise bad_request("Expected Content-Type: application/json")
 
 
-def _json_body(text: str) -> Body:
+def _json_body(text: str, route: Route) -> Body:
     if not text.strip():
         raise bad_request("Expected JSON object")
     try:
         value = parse_json(text)
     except (ValueError, RecursionError):
-        raise bad_request("Invalid application/json in request") from None
+        raise bad_request(INVALID) from None
     if value is None:
         return Body()
+    if isinstance(value, str):
+        return _text_body(value, route)
     if not isinstance(value, dict):
-        raise bad_request("Invalid application/json in request") if isinstance(value, list) else bad_request(
-            "Expected JSON object"
-        )
+        raise bad_request(INVALID)
     return Body(value)
+
+
+def _text_body(text: str, route: Route) -> Body:
+    """A bare text stands for the one field that the input is mostly about."""
+    if route.default_field is None:
+        raise bad_request("Expected JSON object")
+    return Body({route.default_field: text})
 
 
 def _fields(value: Any, pairs: list[tuple[str, str]]) -> Any:  # noqa: ANN401 - any JSON
@@ -231,15 +245,6 @@ def _unsimulated(response: Response, route: str) -> Response:
     return Response(
         status=response.status, reason=response.reason, headers=response.headers, body=response.body, unsimulated=route
     )
-
-
-def _canned(host: Host, method: str, path: str) -> Response | None:
-    """The fixed answer that a plugin without a simulator was given for this request."""
-    for plugin in host.enabled_plugins:
-        given = plugin.canned.get(f"{'GET' if method == 'HEAD' else method} {path}")
-        if given is not None:
-            return _from_canned(given)
-    return None
 
 
 def _from_canned(given: Any) -> Response:  # noqa: ANN401 - a value, or a mapping with status and json or text

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 ALL_PROJECTS = "All-Projects"
 ALL_USERS = "All-Users"
+FIRST_ACCOUNT = 1_000_000
 
 
 class Host:
@@ -56,6 +57,8 @@ class Host:
         self.operator_aliases: dict[str, str] = {}
         self.forbid_plugin_list = False
         self._hashes = 0
+        self._last_account = FIRST_ACCOUNT - 1
+        self._last_number = 0
         self._fill()
 
     def _fill(self) -> None:
@@ -357,9 +360,16 @@ class Host:
             self, change, files=files or {}, message=message, uploader=uploader, parent=parent, note=note
         )
 
-    def next_number(self) -> int:
-        """The number the next change gets."""
-        return max(self.changes, default=0) + 1
+    def draw_number(self, wanted: int | None = None) -> int:
+        """The number of a new change: the one wanted, else the next; none comes back, not even that of a deleted change."""
+        number = wanted or self._last_number + 1
+        self._last_number = max(self._last_number, number)
+        return number
+
+    def draw_account_id(self) -> int:
+        """The number of a new account; like Gerrit's, never one that was drawn before."""
+        self._last_account += 1
+        return self._last_account
 
     def ancestors(self, project: str) -> list[Project]:
         """A project and those it inherits from, nearest first."""
@@ -378,10 +388,11 @@ class Host:
         return merged
 
     def requirements(self, project: str) -> dict[str, SubmitRequirement]:
-        """The submit requirements that hold in a project, inherited ones first."""
+        """The submit requirements that hold in a project, its own first."""
         merged: dict[str, SubmitRequirement] = {}
-        for item in reversed(self.ancestors(project)):
-            merged.update({requirement.name: requirement for requirement in item.requirements})
+        for item in self.ancestors(project):
+            for requirement in item.requirements:
+                merged.setdefault(requirement.name, requirement)
         return merged
 
 

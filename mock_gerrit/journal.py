@@ -12,6 +12,10 @@ SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization", "x
 """Headers whose values are kept and never shown."""
 
 
+BODY_BUDGET = 128 * 1024 * 1024
+"""How many bytes of bodies a journal keeps; clients under test may be hostile, and the journal is ours."""
+
+
 class Headers(tuple[tuple[str, str], ...]):
     """Header pairs as sent; printing them hides what signs somebody in."""
 
@@ -59,6 +63,7 @@ class Entry:
         started: when the request was complete, in seconds of `time.monotonic()`.
         finished: when the answer was due, the delay of a fault included, on the same clock.
         context_path: that of the host.
+        bodies_dropped: True where the bodies are left out because the journal holds as many bytes as it may.
     """
 
     number: int
@@ -79,6 +84,7 @@ class Entry:
     started: float
     finished: float
     context_path: str = ""
+    bodies_dropped: bool = False
 
     @property
     def gerrit_path(self) -> str:
@@ -121,6 +127,7 @@ class Journal:
         self._entries: list[Entry] = []
         self._listeners: list[Callable[[Entry], None]] = []
         self._lock = Lock()
+        self._bytes = 0
 
     def __iter__(self) -> Iterator[Entry]:
         """Iterate over a snapshot of the entries, the oldest first."""
@@ -147,27 +154,26 @@ class Journal:
         """The entries that came after a mark."""
         return self._entries[mark:]
 
-    def of(self, *, since: int = 0, fault: str | None = None, **facts: Any) -> list[Entry]:  # noqa: ANN401 - any attribute
+    def of(self, *, since: int = 0, **facts: Any) -> list[Entry]:  # noqa: ANN401 - any attribute
         """The entries of which every named fact is true.
 
         Args:
             since: a mark before which entries do not count.
-            fault: the kind of a fault; left out, faulted and other entries count alike.
             **facts: attributes of `Entry` and the values they must have, such as `host="review-a", method="POST"`.
 
         Raises:
             TypeError: a name is no attribute of an entry.
         """
-        wanted = {**facts, "fault": fault} if fault is not None else facts
-        for name in wanted:
+        for name in facts:
             if name not in _ASKABLE:
                 raise TypeError(f"a journal entry has no {name!r}; it has {', '.join(sorted(_ASKABLE))}")
-        return [entry for entry in self.since(since) if all(getattr(entry, name) == wanted[name] for name in wanted)]
+        return [entry for entry in self.since(since) if all(getattr(entry, name) == facts[name] for name in facts)]
 
     def clear(self) -> None:
         """Forget everything; marks made before are void."""
         with self._lock:
             self._entries.clear()
+            self._bytes = 0
 
     def listen(self, listener: Callable[[Entry], None]) -> None:
         """Call `listener` with every entry from now on, in the thread that serves the request."""
@@ -175,9 +181,12 @@ class Journal:
 
     def record(self, **facts: Any) -> Entry:  # noqa: ANN401 - the attributes of Entry but its number
         """Add an entry: all attributes of `Entry` but `number`; `finished` defaults to now."""
+        facts = {"finished": time.monotonic(), **facts, "headers": Headers(facts.get("headers", ()))}
         with self._lock:
-            facts.setdefault("finished", time.monotonic())
-            entry = Entry(number=len(self._entries), **{**facts, "headers": Headers(facts.get("headers", ()))})
+            self._bytes += len(facts.get("body", b"")) + len(facts.get("response_body", b""))
+            if self._bytes > BODY_BUDGET:
+                facts |= {"body": b"", "response_body": b"", "bodies_dropped": True}
+            entry = Entry(number=len(self._entries), **facts)
             self._entries.append(entry)
         for listener in self._listeners:
             listener(entry)

@@ -63,9 +63,7 @@ class GerritHost:
         able = [account for account in self.host.accounts.values() if account.username and account.passwords]
         for account in sorted(able, key=lambda one: one.admin):
             return account.username or "", next(iter(account.passwords.values()))
-        raise LookupError(
-            f"no account of host {self.name!r} has a password; give one: host.account(…, http_password=…)"
-        )
+        raise LookupError(f"nobody on host {self.name!r} has a password: add host.account(…, http_password=…)")
 
     @property
     def requests(self) -> list[Entry]:

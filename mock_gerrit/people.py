@@ -21,6 +21,33 @@ def accounts_matching(host: Host, user: Account | None, text: str) -> list[Accou
     return [account for account in found if account.active] or [account for account in found if text.isdecimal()]
 
 
+def find_one(host: Host, user: Account | None, text: str) -> Account:
+    """The one account a text means.
+
+    Raises:
+        GerritError: 404 where there is none, several, or only inactive ones; the text tells which.
+    """
+    found = all_matching(host, user, text)
+    active = [account for account in found if account.active] or ([] if not text.isdecimal() else found)
+    if len(active) == 1:
+        return active[0]
+    if len(active) > 1:
+        listed = "\n".join(map(_line, sorted(active, key=lambda account: account.id)[:3]))
+        raise GerritError(404, f"Account '{text}' is ambiguous (at most 3 shown):\n{listed}")
+    if found:
+        listed = "\n".join(map(_line, found[:3]))
+        raise GerritError(
+            404,
+            f"Account '{text}' only matches inactive accounts. To use an inactive account, retry with one of the "
+            f"following exact account IDs:\n{listed}",
+        )
+    raise GerritError(404, f"Account '{text}' not found")
+
+
+def _line(account: Account) -> str:
+    return f"{account.id}: {account.label} <{account.email}>"
+
+
 def all_matching(host: Host, user: Account | None, text: str) -> list[Account]:
     """The same including inactive accounts."""
     if text in {"self", "me"}:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from mock_gerrit.changes import Change
 from mock_gerrit.entities import SubmitRequirement
 from mock_gerrit.errors import GerritError
+from mock_gerrit.plugins.contributions import submit_verdicts
 from mock_gerrit.query import Search, parse
 
 if TYPE_CHECKING:
@@ -58,4 +59,5 @@ def _status(host: Host, change: Change, requirement: SubmitRequirement) -> Requi
 
 def is_submittable(host: Host, change: Change) -> bool:
     """Whether nothing but the press of a button keeps the change from being merged."""
-    return change.is_open and all(verdict.lets_pass for verdict in judge(host, change))
+    by_core = change.is_open and all(verdict.lets_pass for verdict in judge(host, change))
+    return by_core and all(verdict.status == "OK" for _, verdict in submit_verdicts(host, change))

@@ -56,7 +56,7 @@ class World:
                 raise ValueError(f"host name {added.name!r} is taken by {other.url}; give name= another one")
             shared = other.authorities & added.authorities
             if shared:
-                raise ValueError(f"{shared.pop()!r} is already the authority of host {other.name!r}")
+                raise ValueError(f"{next(iter(shared))!r} is already the authority of host {other.name!r}")
         self.hosts.append(added)
         for plugin in plugins:
             added.add_plugin(plugin)

@@ -23,6 +23,7 @@ from mock_gerrit.worldtables import (
     ChangeTable,
     HostTable,
     PluginTable,
+    PopulateTable,
     ProjectTable,
     Table,
     WorldTable,
@@ -75,8 +76,9 @@ def parse_world(text: str, *, file: str = "world", clock: Clock = system_clock) 
     try:
         table = WorldTable.model_validate(raw)
     except ValidationError as refused:
-        first = min(refused.errors(), key=lambda error: line_of(text, _place(raw, error)))
-        raise WorldFileError(file, line_of(text, _place(raw, first)), _problem(raw, first)) from None
+        lines = [(line_of(text, _place(raw, error)), error) for error in refused.errors()]
+        line, error = min(lines, key=lambda one: (one[1]["type"] != "extra_forbidden", one[0]))
+        raise WorldFileError(file, line, _problem(raw, error)) from None
     return _Builder(text, file).world(table, clock)
 
 
@@ -175,6 +177,17 @@ class _Builder:
             for number, entry in enumerate(entries):
                 with self._at("hosts", index, key, number):
                     build(host, entry)
+        if table.populate is not None:
+            with self._at("hosts", index, "populate"):
+                _populate(host, table.populate)
+
+
+def _populate(host: Host, table: PopulateTable) -> None:
+    try:
+        from mock_gerrit.populate import populate  # noqa: PLC0415 - faker is an extra, and slow to load
+    except ImportError as missing:
+        raise ValueError("needs faker: pip install 'gerrit-mcp-conformance[worlds]'") from missing
+    populate(host, **table.model_dump())
 
 
 def _add_plugin(host: Host, table: PluginTable) -> None:

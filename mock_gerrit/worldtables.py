@@ -84,10 +84,10 @@ class ProjectTable(Table):
 
 
 class CommentTable(Table):
-    """A published comment on a change."""
+    """A published comment on a change; without a path it is on the patch set as a whole."""
 
-    path: str
     message: str
+    path: str | None = None
     line: int | None = None
     author: str | None = None
     unresolved: bool | None = None
@@ -116,6 +116,15 @@ class ChangeTable(Table):
     change_id: str | None = None
 
 
+class PopulateTable(Table):
+    """How many invented people, projects and changes there are besides; see `mock_gerrit.populate`."""
+
+    people: int = Field(default=5, ge=0)
+    projects: int = Field(default=3, ge=0)
+    changes: int = Field(default=20, ge=0)
+    seed: int = 0
+
+
 class HostTable(Table):
     """A Gerrit host."""
 
@@ -129,6 +138,7 @@ class HostTable(Table):
     groups: list[GroupTable] = []
     projects: list[ProjectTable] = []
     changes: list[ChangeTable] = []
+    populate: PopulateTable | None = None
 
 
 class FaultTable(Table):
@@ -163,6 +173,7 @@ TABLES: dict[tuple[str, ...], type[Table]] = {
     ("hosts", "changes", "comments"): CommentTable,
     ("hosts", "groups"): GroupTable,
     ("hosts", "plugins"): PluginTable,
+    ("hosts", "populate"): PopulateTable,
     ("hosts", "projects"): ProjectTable,
 }
 """Which table stands where; canned answers, whose names are free, are not among them."""

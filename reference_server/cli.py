@@ -8,16 +8,11 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from reference_server.errors import ConfigError
-
 USAGE_ERROR = 4
 """The exit code for what the user can mend: configuration, address, arguments."""
 
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        self.exit(USAGE_ERROR, f"{self.prog}: {message}\n")
+INTERRUPTED = 130
+"""The exit code after SIGINT or SIGTERM."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -27,74 +22,53 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0 after a clean end, 4 for a configuration, address or argument that cannot be used, 130 when interrupted.
     """
     options = _parser().parse_args(arguments)
-    signal.signal(signal.SIGTERM, _end)
+    # A shell that starts this in the background may have SIGINT ignored, and both signals are to end it alike.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, _as_interrupt)
     try:
-        _check_configuration()
-        if options.transport == "stdio":
-            _serve_stdio()
-        else:
-            _serve_http(options.host, options.port)
-    except ConfigError as problem:
-        return _complain(str(problem))
+        return _serve(options)
     except KeyboardInterrupt:
-        return 130
-    return 0
+        return INTERRUPTED
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(USAGE_ERROR, f"{self.prog}: {message}\n")
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="gerrit-mcp-reference", description="A Gerrit MCP server, over stdio or streamable HTTP.")
     parser.add_argument("transport", nargs="?", choices=["stdio"], help="serve stdio; streamable HTTP where left out")
     parser.add_argument("--host", default="localhost", help="address to listen on (default: %(default)s)")
-    parser.add_argument(
-        "--port", type=int, default=6322, help="port to listen on; 0 takes a free one (default: %(default)s)"
-    )
+    port = "port to listen on; 0 takes a free one (default: %(default)s)"
+    parser.add_argument("--port", type=_port, default=6322, metavar="PORT", help=port)
     return parser
 
 
-def _check_configuration() -> None:
-    from reference_server.gerrit import hosts  # noqa: PLC0415 - `--help` needs none of this
-
-    known = hosts()
-    if known.configuration.default_gerrit_base_url:
-        known.default()
+def _port(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, saw {text!r}")
+    return int(text)
 
 
-def _serve_stdio() -> None:
-    from reference_server import names  # noqa: PLC0415 - as above
-    from reference_server.factory import build  # noqa: PLC0415
-    from reference_server.streams import own_standard_streams  # noqa: PLC0415
-
-    with own_standard_streams() as (stdin, stdout):
-        names.install()
-        application = build()
-        application.load()
-        application.serve_stdio(stdin, stdout)
-
-
-def _serve_http(host: str, port: int) -> None:
-    from reference_server import names  # noqa: PLC0415 - as above
-    from reference_server.factory import build  # noqa: PLC0415
-    from reference_server.streamable_http import listen  # noqa: PLC0415
+def _serve(options: argparse.Namespace) -> int:
+    from reference_server import serving  # noqa: PLC0415 - `--help` and a wrong option need no SDK
+    from reference_server.errors import ConfigError  # noqa: PLC0415 - as above
 
     try:
-        listening = listen(host, port)
-    except OSError as problem:
-        raise ConfigError(f"cannot listen on {host}:{port}: {problem.strerror}; choose another --port") from None
-    names.install()
-    application = build()
-    application.load()
-    sys.stderr.write(f"listening on http://{host}:{listening.getsockname()[1]}/mcp\n")
-    sys.stderr.flush()
-    application.serve_http(host, port, listening)
+        if options.transport == "stdio":
+            serving.serve_stdio()
+        else:
+            serving.serve_http(options.host, options.port)
+    except ConfigError as problem:
+        sys.stderr.write(f"gerrit-mcp-reference: {problem}\n")
+        return USAGE_ERROR
+    return 0
 
 
-def _end(*_: object) -> NoReturn:
-    raise KeyboardInterrupt
-
-
-def _complain(message: str) -> int:
-    sys.stderr.write(f"gerrit-mcp-reference: {message}\n")
-    return USAGE_ERROR
+def _as_interrupt(*_: object) -> None:
+    signal.raise_signal(signal.SIGINT)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,8 @@ def curl_configuration(host: GerritHost) -> str:
     if authentication.type == "http_basic":
         return f"user = {_quoted(_basic(authentication))}\n"
     if authentication.type == "git_cookies":
-        return f"cookie = {_quoted(_cookie(host))}\n"
+        # Not curl's option `cookie`: what that sends goes along with a redirect to any host.
+        return f"header = {_quoted(f'Cookie: {_cookie(host)}')}\n"
     return ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import time
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from reference_server.context import ExtensionContext
 from reference_server.loader import ExtensionLoader
 from reference_server.plugin_registry import PluginRegistry
 from reference_server.streams import Lines, Messages, own_standard_streams
-from reference_server.tools import register_core_tools
+from reference_server.tools.catalogue import register_core_tools
 
 _INSTRUCTIONS = (
     "Tools for Gerrit Code Review. `gerrit_base_url` names one of the configured hosts in any form; "
@@ -78,9 +79,19 @@ class Application:
 
     def _serve_streams(self, stdin: BinaryIO, stdout: BinaryIO) -> None:
         try:
-            anyio.run(sdk.serve_stdio, self.mcp, Lines(stdin), Messages(stdout))
+            anyio.run(_serve_until_the_end, self.mcp, stdin, stdout)
         finally:
             self.loader.unload()
+
+
+async def _serve_until_the_end(server: sdk.ServerCore, stdin: BinaryIO, stdout: BinaryIO) -> None:
+    try:
+        await sdk.serve_stdio(server, Lines(stdin), Messages(stdout))
+    except* (anyio.BrokenResourceError, anyio.ClosedResourceError):
+        pass  # the session ended while a message was on its way to it
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError  # the user's interrupt, which the errors above had covered
 
 
 def build(*, clock: Callable[[], float] = time.monotonic) -> Application:

@@ -63,7 +63,7 @@ async def run_curl_for_extension(args: Sequence[str], base_url: str) -> str:
     """
     answer = await _ask(list(args), base_url)
     if os.environ.get("GERRIT_MCP_RETURN_HTTP_ERRORS") != "1":
-        _refuse_failure(answer, base_url)
+        _refuse_failure(answer, next(iter(_targets(args)), base_url))
     return _without_prefix(answer.body)
 
 
@@ -155,12 +155,16 @@ async def _ask(arguments: list[str], base_url: str, *, stdin: bytes | None = Non
 
 def _all_targets_belong_to(host: GerritHost, arguments: list[str]) -> bool:
     """Credentials are for their own host over TLS; a request that also goes elsewhere goes without."""
-    targets = [found[1] for argument in arguments if (found := _TARGET.match(argument))]
+    targets = _targets(arguments)
     own = {where.authority for where in places(host)}
     if targets and all(url.lower().startswith("https://") and place(url).authority in own for url in targets):
         return True
     log(f"WARNING: a request for {label(host)} goes to another place or names none: sent without credentials")
     return False
+
+
+def _targets(arguments: Sequence[str]) -> list[str]:
+    return [found[1] for argument in arguments if (found := _TARGET.match(argument))]
 
 
 def _refuse_failure(answer: CurlAnswer, url: str) -> None:

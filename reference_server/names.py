@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 PACKAGE = "gerrit_mcp_server"
+_EXPORTED = {
+    f"{PACKAGE}.extensions": ("ExtensionContext", "ExtensionLoader", "PluginRegistry", "requires_plugin"),
+    f"{PACKAGE}.plugin_registry": ("PluginRegistry", "requires_plugin"),
+}
 
 
 def install() -> None:
@@ -34,17 +39,11 @@ class UpstreamNames(MetaPathFinder, Loader):
             return ModuleSpec(fullname, self, is_package=True)
         package = sys.modules.get(PACKAGE)
         ours = package is not None and getattr(package.__spec__, "loader", None) is self
-        return ModuleSpec(fullname, self) if ours and fullname in _exported_by_module() else None
+        return ModuleSpec(fullname, self) if ours and fullname in _EXPORTED else None
 
     def exec_module(self, module: ModuleType) -> None:
         """Fill a served module with the objects of the reference server."""
-        exported = _exported_by_module().get(module.__name__, {})
-        module.__dict__.update(exported, __all__=sorted(exported))
-
-
-def _exported_by_module() -> dict[str, dict[str, object]]:
-    from reference_server import extensions  # noqa: PLC0415 - installing the names must not load the SDK
-
-    everything: dict[str, object] = {name: getattr(extensions, name) for name in extensions.__all__}
-    registry = {name: everything[name] for name in ("PluginRegistry", "requires_plugin")}
-    return {f"{PACKAGE}.extensions": everything, f"{PACKAGE}.plugin_registry": registry}
+        exported = _EXPORTED.get(module.__name__, ())
+        if exported:
+            ours = import_module("reference_server.extensions")  # only now: installing the names must not load the SDK
+            module.__dict__.update({name: getattr(ours, name) for name in exported}, __all__=list(exported))

@@ -90,7 +90,7 @@ class ServerCore(McpServer):
     def add_tool(self, fn: Callable[..., Any], name: str | None = None, **options: object) -> None:
         """Register a tool as the SDK does; a name that is taken is reported to `on_taken_name`."""
         wanted = name or getattr(fn, "__name__", "")
-        if self.on_taken_name is not None and wanted in registrations(self).tools:
+        if self.on_taken_name is not None and wanted in _tables(self)[0]:
             self.on_taken_name(wanted)
         super().add_tool(fn, name=name, **options)
 

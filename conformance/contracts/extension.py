@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.contracts.registry import GUIDE, MCP_SPEC, clause, field_sense
 from conformance.outcomes import Blocked, Evidence, Finding, Inconclusive, Level
-from conformance.rig.rig import IMPORT_SECONDS
+from conformance.rig.surroundings import IMPORT_SECONDS
 
 if TYPE_CHECKING:
     from conformance.examine import Examination

@@ -10,11 +10,9 @@ import re
 from typing import TYPE_CHECKING
 
 from conformance.contracts.registry import GUIDE, clause, field_sense
-from conformance.examine import takes_address
 from conformance.outcomes import Finding, Level, NotApplicable
-from conformance.rig.samples import BASE_URL_PARAMETER
-from conformance.rig.scenarios import NULL
-from conformance.rig.surroundings import HOSTS
+from conformance.rig.samples import BASE_URL_PARAMETER, takes_address
+from conformance.rig.surroundings import HOSTS, NULL, PLAIN_FORM
 from conformance.rig.trial import Call, names_host
 
 if TYPE_CHECKING:
@@ -76,10 +74,15 @@ async def the_address_may_be_left_out(examination: Examination, tool: str) -> No
         raise Finding(expected=f"{backing.parameter} to be optional", saw="it is among the required properties of the inputSchema")
     if backing.parameter != BASE_URL_PARAMETER or not takes_address(await examination.tool(tool)):
         return
-    if (await examination.plain()).call(tool).succeeded:
-        call = (await examination.typed_addresses()).call(tool, NULL)
-        if not call.succeeded:
-            raise Finding(expected="null to count as left out", saw=call.saw(), evidence=call.evidence())
+    without, seen = (await examination.plain()).call(tool), await examination.typed_addresses()
+    null, given = seen.call(tool, NULL), seen.call(tool, PLAIN_FORM)
+    if without.succeeded and not null.succeeded:
+        raise Finding(expected="null to count as left out", saw=null.saw(), evidence=null.evidence())
+    if given.succeeded and not without.succeeded:
+        raise Finding(
+            expected="a call without an address to do what one with an address does",
+            saw=without.saw(), evidence=(*without.evidence(), *given.evidence()),
+        )  # fmt: skip
 
 
 @clause(
@@ -112,12 +115,18 @@ async def the_tool_decorator_stands_outside(examination: Examination, tool: str)
 async def a_refusal_reaches_the_caller_with_its_text(examination: Examination, tool: str) -> None:
     """What a tool raises when no suitable host is found reaches the caller as an error with its text."""
     await _own_routing(examination, tool)
-    call = (await examination.routed("nowhere")).call(tool, "no address")
-    if call.reply is None or not call.reply.is_error:
-        return  # whether it is refused at all is ROUTE-NONE's to judge
+    named = (await examination.routed("some")).call(tool, "lacks it")
+    if named.succeeded and not named.own:
+        raise Finding(expected="isError, as the host that was given lacks the plugin", saw=named.saw(), evidence=named.evidence())
+    for call in (named, (await examination.routed("nowhere")).call(tool, "no address")):
+        if call.reply is not None and call.reply.is_error and not _gives_a_reason(call, tool):
+            raise Finding(expected="an error that says why: a plugin, or a host", saw=f"only {call.text!r}", evidence=call.evidence())
+
+
+def _gives_a_reason(call: Call, tool: str) -> bool:
+    """Tell whether more than the SDK's mask came through: the word plugin, or a host."""
     text = re.sub(rf"^Error (?:executing|calling) tool '?{re.escape(tool)}'?:?", "", call.text.strip()).strip()
-    if not text:
-        raise Finding(expected="an error that says why", saw=f"an error without a text of its own: {call.text!r}", evidence=call.evidence())
+    return "plugin" in text.lower() or any(names_host(text, plan) for plan in HOSTS)
 
 
 @clause(
@@ -257,7 +266,10 @@ async def a_refused_call_asks_for_nothing(examination: Examination, tool: str) -
 async def a_disabled_plugin_counts_as_absent(examination: Examination, tool: str) -> None:
     """A plugin that is listed with `disabled: true` counts as absent; without the key, or with false, as present."""
     await _own_routing(examination, tool)
-    call = (await examination.routed("disabled-first")).call(tool, "no address")
-    _judge_reached(call, FIRST.name, f"{FIRST.url} to be asked, as {HOSTS[0].url} has the plugin disabled")
+    seen, disabled = await examination.routed("disabled-first"), HOSTS[0]
+    _judge_reached(seen.call(tool, "no address"), FIRST.name, f"{FIRST.url} to be asked, as {disabled.url} has the plugin disabled")
+    call = seen.call(tool, "disabled there")
+    if call.succeeded and any(entry.host == disabled.name for entry in call.own):
+        raise Finding(expected=f"a refusal, as {disabled.url} has the plugin disabled", saw=call.saw(), evidence=call.evidence())
 
 

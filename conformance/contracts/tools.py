@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from conformance.contracts.registry import GUIDE, MCP_SPEC, clause, field_sense
-from conformance.examine import takes_address
 from conformance.outcomes import Blocked, Evidence, Finding, Inconclusive, Level, NotApplicable
-from conformance.rig.samples import stanza
-from conformance.rig.scenarios import BASE_FORMS
-from conformance.rig.surroundings import HOSTS
+from conformance.rig.samples import stanza, takes_address
+from conformance.rig.surroundings import BASE_FORMS, HOSTS
 from conformance.rig.trial import Call, host_of
 
 if TYPE_CHECKING:
@@ -62,14 +62,14 @@ def _judge_end(call: Call, seen: Seen) -> None:
     neighbours=("TOOL-WORKS", "TOOL-BASE"),
 )
 async def paths_begin_with_the_base_url_and_add_no_second_prefix(examination: Examination, tool: str) -> None:
-    """The path of a request begins with the path of what `get_base_url` gave, and what follows does not begin with `/a/` again."""
-    calls = [(await examination.plain()).call(tool)]
-    if takes_address(await examination.tool(tool)):
-        calls += (await examination.typed_addresses()).calls_of(tool)
-    requests = [(call, entry) for call in calls for entry in call.own]
-    if not requests:
+    """The path of a request begins with the path of what `get_base_url` gave, and what follows does not begin with `/a/` again.
+
+    Judged on the call without an address; what becomes of one that is given is TOOL-BASE's to judge.
+    """
+    call = (await examination.plain()).call(tool)
+    if not call.own:
         raise NotApplicable("it asked Gerrit for nothing")
-    for call, entry in requests:
+    for entry in call.own:
         base = f"{_context_path(entry)}/a/"
         if not entry.path.startswith(base):
             raise Finding(expected=f"a path that begins with {base}", saw=f"{entry.method} {entry.target}", evidence=call.evidence())
@@ -223,7 +223,7 @@ async def a_404_becomes_an_error(examination: Examination, tool: str) -> None:
     for returns_http_errors in (False, True):
         call = (await examination.not_found(returns_http_errors=returns_http_errors)).call(tool)
         fault = _the_faulted(call)
-        if call.succeeded and not (returns_http_errors and await _passed_on_raw(examination, tool, call, fault)):
+        if call.succeeded and not (returns_http_errors and _passed_on_raw(call, fault)):
             kind = "hands the body of an HTTP error back" if returns_http_errors else "raises on HTTP errors"
             raise Finding(
                 expected="isError when Gerrit answers 404", saw=f"{call.saw()} (on a host whose run_curl {kind})", evidence=call.evidence()
@@ -243,7 +243,7 @@ async def an_error_body_is_not_passed_on_as_a_result(examination: Examination, t
     """On a host that hands the body of an HTTP error back, the tool does not return that body as its result."""
     call = (await examination.not_found(returns_http_errors=True)).call(tool)
     fault = _the_faulted(call)
-    if call.succeeded and await _passed_on_raw(examination, tool, call, fault):
+    if call.succeeded and _passed_on_raw(call, fault):
         raise Finding(expected="isError when Gerrit answers 404", saw=f"its body as a result: {call.saw()}", evidence=call.evidence())
 
 
@@ -254,34 +254,31 @@ def _the_faulted(call: Call) -> Entry:
     return faulted[0]
 
 
-async def _passed_on_raw(examination: Examination, tool: str, call: Call, fault: Entry) -> bool:
-    """Tell whether the place that holds the body of an error holds Gerrit's body in a good answer too."""
-    good = (await examination.plain()).call(tool)
-    bodies = {_text_of(entry.response_body) for entry in good.own}
-    places = {place for place, text in _strings(call) if text.strip() == _text_of(fault.response_body)}
-    return any(place in places and text.strip() in bodies for place, text in _strings(good))
+def _passed_on_raw(call: Call, fault: Entry) -> bool:
+    """Tell whether a text in the result is the body of the error, whole and unchanged."""
+    body = fault.response_body.decode(errors="replace").strip()
+    return any(text.strip() == body for text in _strings(call))
 
 
-def _text_of(body: bytes) -> str:
-    return body.decode(errors="replace").removeprefix(")]}'").strip()
-
-
-def _strings(call: Call) -> Iterator[tuple[str, str]]:
-    """Yield every text in a result with its place."""
+def _strings(call: Call) -> Iterator[str]:
+    """Yield every text in a result: of its structure, or of its text blocks and of JSON in them."""
     if call.reply is None:
         return
-    if call.reply.structured is None:
-        yield "text", call.reply.text
-        return
-    waiting: list[tuple[str, Any]] = [("", call.reply.structured)]
+    waiting: list[Any] = [call.reply.structured]
+    for block in call.reply.content:
+        text = block.get("text")
+        if isinstance(text, str):
+            yield text
+            with suppress(ValueError):
+                waiting.append(json.loads(text))
     while waiting:
-        place, value = waiting.pop()
+        value = waiting.pop()
         if isinstance(value, str):
-            yield place, value
+            yield value
         elif isinstance(value, dict):
-            waiting += [(f"{place}/{key}", one) for key, one in value.items()]
+            waiting += value.values()
         elif isinstance(value, list):
-            waiting += [(f"{place}/{index}", one) for index, one in enumerate(value)]
+            waiting += value
 
 
 @clause(

@@ -16,7 +16,7 @@ UNKNOWN: Mapping[str, Any] = {
     "sdk": {"name": "unknown"},
     "python": "unknown",
     "platform": "unknown",
-    "containment": {},
+    "containment": "unknown",
 }
 """What stands for the surroundings if no process lived long enough to tell."""
 

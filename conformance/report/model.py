@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field
 
 from conformance.contracts.registry import Clause
 from conformance.outcomes import Finding, Judgement, Level, Outcome
@@ -125,8 +125,8 @@ class Certificate(Record):
     sdk: SdkRecord
     python: str
     platform: str
-    containment: dict[str, JsonValue]
-    """Which means of containment were in force, and the limits."""
+    containment: str
+    """The means of containment that were in force, in words."""
     catalogue: CatalogueRecord
     counts: Counts
     verdict: Verdict

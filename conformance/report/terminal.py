@@ -51,16 +51,11 @@ def _surroundings(certificate: Certificate) -> Iterator[str]:
     digest = f"  sha256 {subject.sha256[:12]}…" if subject.sha256 else ""
     yield f"subject     {subject.kind} {subject.name}{version}{digest}"
     yield f"host        {_named(certificate.host)}, {_named(certificate.sdk)}, Python {certificate.python}"
-    in_force = [_flag(name) for name, value in certificate.containment.items() if value is True]
-    yield f"contained   {', '.join(in_force) or 'by limits only'}"
+    yield f"contained   {certificate.containment}"
 
 
 def _named(part: HostRecord | SdkRecord) -> str:
     return f"{part.name} {part.version}" if part.version else part.name
-
-
-def _flag(name: str) -> str:
-    return name.replace("_", " ")
 
 
 def _table(records: Iterable[ClauseRecord]) -> Iterator[str]:

@@ -25,6 +25,8 @@ BAIT = b"\n"
 """The one line in the child's stdin, so that a read returns and is noticed."""
 STDIN_INTERVAL = 0.05
 GUARDIAN_SECONDS = 10.0
+END_KNOWN_SECONDS = 2.0
+"""How long after a child's last word its record may take."""
 FIRST_PHASE = "start"
 
 
@@ -77,6 +79,8 @@ class Child:
         self._taken: set[int] = set()
         self._lines: dict[str, bytearray] = {"facts": bytearray(), "guardian": bytearray()}
         self._facts_total = 0
+        self._flooded = False
+        self._broken = ""
         self.closed = False
         """Whether everything has been given back."""
         self._connect(ends)
@@ -118,7 +122,8 @@ class Child:
 
     def _bound(self, total: int) -> None:
         """Have the guardian end a child that writes more than it may."""
-        if total > self._limits.output_bytes:
+        if total > self._limits.output_bytes and not self._flooded:
+            self._flooded = True
             self._order({"do": "stop", "why": "output"})
 
     def _on_facts(self, data: bytes) -> None:
@@ -151,7 +156,7 @@ class Child:
             elif event == "notes":
                 self._notes = word
             elif event == "broken":
-                self._notes["broken"] = word["text"]
+                self._broken = word["text"]
             elif event == "record":
                 self._settle(word)
 
@@ -162,14 +167,15 @@ class Child:
 
     def _on_guardian_end(self) -> None:
         """The guardian is gone; without its record the warm process tells us more through `guardian_gone`."""
-        if self.record is None and "broken" in self._notes:
+        if self.record is None and self._broken:
             self._settle({"exit_code": None, "signal": None, "ended_by": "us", "left_behind": []})
 
     def guardian_gone(self, left: list[dict[str, Any]], *, warm_gone: bool = False) -> None:
         """Take in what the warm process saw when it found the guardian dead, or that the warm process is gone too."""
         if self.record is not None:
             return
-        word = {"exit_code": None, "signal": None, "ended_by": "itself", "left_behind": left}
+        others = [one for one in left if one["pid"] != self.pid]
+        word = {"exit_code": None, "signal": None, "ended_by": "itself", "left_behind": others}
         self._settle(word, guardian_killed=True, orphaned=warm_gone)
 
     def _settle(self, word: dict[str, Any], *, guardian_killed: bool = False, orphaned: bool = False) -> None:
@@ -178,6 +184,8 @@ class Child:
         self.protocol.drain()
         known = {**self._notes, **word}
         exceeded = list(known.get("exceeded", ()))
+        if self._flooded and "output" not in exceeded:  # seen only after the guardian had written its record
+            exceeded.append("output")
         self.record = Record(
             exit_code=known["exit_code"], signal=known["signal"], ended_by=known["ended_by"],
             peak_memory_bytes=known.get("peak_memory_bytes", 0),
@@ -229,6 +237,7 @@ class Child:
             async with asyncio.timeout(seconds):
                 while self._read_facts >= len(self.facts):
                     if not self._can_tell:
+                        await self.wait_ended(END_KNOWN_SECONDS)
                         return None
                     self._told.clear()
                     await self._told.wait()
@@ -247,6 +256,7 @@ class Child:
                             self._taken.add(index)
                             return told
                     if not self._can_tell:
+                        await self.wait_ended(END_KNOWN_SECONDS)
                         raise FactMissing(
                             f"the child ended in phase {self.phase!r} before it told {kind!r}: {self._end()}"
                         )
@@ -289,8 +299,8 @@ class Child:
         self._release()
         if self.record is None:
             self._settle({"exit_code": None, "signal": None, "ended_by": "us", "left_behind": []}, orphaned=True)
-        if "broken" in self._notes:
-            raise ChildNotStarted(f"the guardian could not do its work: {self._notes['broken']}")
+        if self._broken:
+            raise ChildNotStarted(f"the guardian could not do its work: {self._broken}")
         assert self.record is not None  # noqa: S101 - set by _settle just above
         return self.record
 

@@ -74,11 +74,15 @@ class _Ended:
 
 
 def start_first(
-    *, isolation: Isolation, launch: Callable[[], NoReturn], release: Callable[[], None], owner: socket.socket
+    *,
+    isolation: Isolation,
+    launch: Callable[[], NoReturn],
+    release: Callable[[], None],
+    private: Sequence[socket.socket],
 ) -> FirstProcess:
-    """Start a child under the calling guardian."""
+    """Start a child under the calling guardian; `private` is the guardian's own, and closed in the first process."""
     if isolation.pid:
-        return NamespacedFirst(isolation=isolation, launch=launch, release=release, owner=owner)
+        return NamespacedFirst(isolation=isolation, launch=launch, release=release, private=private)
     return PlainFirst(launch=launch, release=release)
 
 
@@ -162,7 +166,12 @@ class NamespacedFirst(_Ended):
     """The subject below a process 1 of its own PID namespace; with that process everything in it ends."""
 
     def __init__(
-        self, *, isolation: Isolation, launch: Callable[[], NoReturn], release: Callable[[], None], owner: socket.socket
+        self,
+        *,
+        isolation: Isolation,
+        launch: Callable[[], NoReturn],
+        release: Callable[[], None],
+        private: Sequence[socket.socket],
     ) -> None:
         """Fork the first process, which forks the subject and sends descriptors of its `/proc` and of the subject."""
         self.exclusive = isolation.process_table
@@ -171,7 +180,8 @@ class NamespacedFirst(_Ended):
         self._pid = os.fork()
         if self._pid == 0:
             self._line.close()
-            owner.close()
+            for one in private:
+                one.close()
             be_first(line, table=isolation.process_table, launch=launch, release=release)
         line.close()
         release()

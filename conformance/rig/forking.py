@@ -83,12 +83,15 @@ class WarmLoop:
         """Fork a guardian; it forks the child."""
         owner, *rest = descriptors
         order = Order.from_json(message["order"])
-        ends = Ends(**dict(zip(message["ends"], rest, strict=True)))
+        witness, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        ends = Ends(**dict(zip(message["ends"], rest, strict=True)), witness=theirs.fileno())
         pid = os.fork()
         if pid:
             self._guardians[pid] = message["number"]
-            for descriptor in {*descriptors}:
+            for descriptor in descriptors:
                 os.close(descriptor)
+            witness.close()
+            theirs.close()
             return
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -98,11 +101,12 @@ class WarmLoop:
         guard(
             order=order,
             owner=socket.socket(fileno=owner),
+            witness=witness,
             isolation=self._isolation,
             launch=partial(
                 become, order, ends, preloaded=self._preloaded, confinement=self._confinement(message["ports"])
             ),
-            release=ends.close,
+            release=partial(give_back, ends, theirs),
         )
 
     def _confinement(self, ports: Sequence[int]) -> Confinement:
@@ -114,16 +118,24 @@ class WarmLoop:
         )
 
     def _reap(self) -> None:
-        """Note which guardians ended; one that was killed leaves its child to us, and we end that."""
+        """Note which guardians ended; those that were killed leave their children to us, and we end them."""
+        killed = self._dead_guardians()
+        if not killed:
+            return
+        left = self._kill_strays()
+        killed |= self._dead_guardians()  # those whose abandoned children were among the ones just ended
+        for number, status in killed.items():
+            send(self._control, {"event": "guardian-gone", "number": number, "status": status, "left": left})
+
+    def _dead_guardians(self) -> dict[int, int]:
+        """Reap all that ended; gives the numbers of guardians that did not end well, with their wait statuses."""
+        killed = {}
         with suppress(ChildProcessError):
-            while True:
-                pid, status = os.waitpid(-1, os.WNOHANG)
-                if pid == 0:
-                    return
-                number = self._guardians.pop(pid, None)
-                if number is not None and status != 0:
-                    left = self._kill_strays()
-                    send(self._control, {"event": "guardian-gone", "number": number, "status": status, "left": left})
+            while (found := os.waitpid(-1, os.WNOHANG))[0]:
+                number = self._guardians.pop(found[0], None)
+                if number is not None and found[1] != 0:
+                    killed[number] = found[1]
+        return killed
 
     def _kill_strays(self) -> list[dict[str, Any]]:
         """Kill all that came to us from dead guardians; gives what it was."""
@@ -162,6 +174,12 @@ class WarmLoop:
         self._guardians.clear()
         self._kill_strays()
         os._exit(0)
+
+
+def give_back(ends: Ends, theirs: socket.socket) -> None:
+    """Close the child's ends in a process that is not the child."""
+    theirs.detach()
+    ends.close()
 
 
 class Strays(ProcessTable):

@@ -1,4 +1,4 @@
-"""The guardian of one child: starts it, watches it, ends it, and writes down what it saw.
+"""The guardian of one child: starts it, watches it, ends it, and tells what it saw.
 
 It is forked from the warm process and lives outside the child's PID namespace where there is one. The child's first
 process (1 in the namespace) adopts what the subject abandons; without a namespace the guardian itself is the subreaper.
@@ -15,94 +15,106 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NoReturn
 
-from conformance.rig import libc
+from conformance.rig import libc, seccomp
 from conformance.rig.first import FirstProcess, start_first
-from conformance.rig.limits import Exceeded, Limits
+from conformance.rig.judge import Judge
+from conformance.rig.limits import Exceeded
 from conformance.rig.namespaces import Isolation
 from conformance.rig.order import Order
-from conformance.rig.processes import ProcessTable, Seen, largest_file
 
 EAGER_SECONDS, EAGER_INTERVAL, CALM_INTERVAL = 2.0, 0.01, 0.025
-FILES_INTERVAL = 0.2
 SETTLE_SECONDS = 0.15
 """How long processes may take to go after the subject (a curl without its reader) before they count as left behind."""
 TERMINATE_SECONDS = 0.5
+"""The most that lies between SIGTERM and SIGKILL."""
 
-
-@dataclass(kw_only=True)
-class Notes:
-    """What the guardian has written down so far; sent whenever it changes, so that it survives the guardian."""
-
-    peak_memory_bytes: int = 0
-    peak_reserved_bytes: int = 0
-    peak_processes: int = 0
-    exceeded: list[Exceeded] = field(default_factory=list)
-
-    def exceed(self, what: Exceeded) -> None:
-        """Write down that a limit was passed."""
-        if what not in self.exceeded:
-            self.exceeded.append(what)
-
-
-@dataclass(kw_only=True)
-class Ending:
-    """How the subject came to its end."""
-
-    asked: bool = False
-    """We asked it to end."""
-    limited: bool = False
-    """The guardian ended it."""
-    kill_at: float | None = None
-    terminate_at: float | None = None
-    abandoned: dict[int, Seen] = field(default_factory=dict)
-    """Processes without a parent of the child's own, seen before we killed anything."""
+LeftBehind = list[dict[str, Any]]
 
 
 class Guardian:
     """Watches over one child until it is gone; `run` is its whole life."""
 
-    def __init__(self, *, order: Order, first: FirstProcess, owner: socket.socket, started: float) -> None:
-        """Take over the first process of a child that has just been started."""
+    def __init__(self, *, order: Order, first: FirstProcess, owner: socket.socket, witness: socket.socket) -> None:
+        """Take over a child that has just been started.
+
+        Args:
+            order: what the child is.
+            first: the hold on its processes.
+            owner: the line to the caller's process.
+            witness: on which the child hands over its listener for refused requests.
+        """
         self._first = first
         self._owner = owner
-        self._limits: Limits = order.limits
-        self._watched = (order.folder, *order.watched)
-        self._forked = order.kind == "entry"
-        self._started = started
-        self._notes = Notes()
-        self._sent = ""
-        self._ending = Ending()
-        self._table: ProcessTable = first.table()
-        self._base: dict[str, int] = {}
-        self._program = (
-            self._table.program(os.getpid()) if not first.exclusive else str(Path("/proc/self/exe").readlink())
+        self._witness: socket.socket | None = witness
+        self._listener: int | None = None
+        self._limit_seconds = order.limits.seconds
+        self._judge = Judge(
+            limits=order.limits,
+            table=first.table(),
+            forked=order.kind == "entry",
+            watched=(order.folder, *order.watched),
         )
-        self._files_at = 0.0
+        self._started = time.monotonic()
+        self._told: tuple[object, ...] = ()
+        self._asked = False
+        self._limited = False
+        self._terminate_at: float | None = None
+        self._kill_at: float | None = None
+        self._abandoned: LeftBehind | None = None
 
     def run(self) -> None:
         """Watch until the subject has ended and everything below it is gone, then send the record."""
-        self._say({"event": "started", "pid": self._first.subject_pid})
+        self._say("started", pid=self._first.subject_pid)
         while not self._first.over:
-            self._wait(EAGER_INTERVAL if time.monotonic() - self._started < EAGER_SECONDS else CALM_INTERVAL)
+            self._wait(EAGER_INTERVAL if self._age() < EAGER_SECONDS else CALM_INTERVAL)
             if self._first.over:
                 break
-            self._look()
+            why = self._judge.look()
+            if why is not None:
+                self._stop(why)
             self._keep_time()
+            self._update()
         self._finish()
+
+    def _age(self) -> float:
+        return time.monotonic() - self._started
 
     # --- waiting ------------------------------------------------------------------------------------------------------
 
     def _wait(self, seconds: float) -> None:
-        """Sleep until something happens: a word of the owner, or of the first process."""
+        """Sleep until something happens, and deal with it."""
         owner = self._owner.fileno()
-        ready, _, _ = select.select([owner, *self._first.waits_on()], [], [], seconds)
+        witness = self._witness.fileno() if self._witness is not None else None
+        poll = select.poll()
+        for descriptor in (owner, witness, self._listener, *self._first.waits_on()):
+            if descriptor is not None:
+                poll.register(descriptor, select.POLLIN)
+        ready = dict(poll.poll(seconds * 1000))
+        if self._listener is not None and self._listener in ready:
+            self._refuse(self._listener, ready[self._listener])
+        if witness in ready:
+            self._meet_witness()
         if owner in ready:
             self._obey()
         self._first.collect()
+
+    def _meet_witness(self) -> None:
+        """Take the listener from the child, which has one where the system offers it."""
+        if self._witness is not None:
+            _, descriptors, _, _ = socket.recv_fds(self._witness, 1, 1)
+            self._listener = descriptors[0] if descriptors else None
+            self._witness.close()
+            self._witness = None
+
+    def _refuse(self, listener: int, events: int) -> None:
+        """Answer one request for too much memory; a listener that only hangs up is given back."""
+        if not events & select.POLLIN:
+            os.close(listener)
+            self._listener = None
+        elif size := seccomp.refuse_one(listener):
+            self._judge.asked_for(size)
 
     def _obey(self) -> None:
         """Carry out what the owner says; when the owner is gone, end everything."""
@@ -111,156 +123,85 @@ class Guardian:
         except OSError:
             words = b""
         if not words:
-            _end_at_once(self._first)
+            end_at_once(self._first)
         for line in words.splitlines():
             word = json.loads(line)
             if word["do"] == "end":
-                now = time.monotonic()
-                self._ending.asked = True
-                self._ending.terminate_at = now + word["grace"]
-                self._ending.kill_at = now + word["grace"] + min(word["grace"], TERMINATE_SECONDS)
+                self._asked = True
+                self._terminate_at = time.monotonic() + word["grace"]
+                self._kill_at = self._terminate_at + min(word["grace"], TERMINATE_SECONDS)
             else:
                 self._stop(word["why"])
 
-    # --- watching -----------------------------------------------------------------------------------------------------
-
-    def _look(self) -> None:
-        """Read all processes of the child once and hold them against the limits."""
-        members = self._table.members()
-        self._notes.peak_processes = max(self._notes.peak_processes, len(members))
-        if len(members) > self._limits.processes:
-            self._stop("processes")
-            return
-        extra = sum(self._weigh(one) for one in members)
-        if extra > 2 * self._limits.memory_bytes:
-            self._stop("memory")
-        if time.monotonic() >= self._files_at:
-            self._files_at = time.monotonic() + FILES_INTERVAL
-            sizes = (size for one in members for size in self._table.open_sizes(one.pid))
-            if max(sizes, default=0) > self._limits.file_bytes:
-                self._stop("file")
-        self._update()
-
-    def _weigh(self, one: Seen) -> int:
-        """Judge the memory of one process; gives what it holds beyond what the first of its kind began with."""
-        memory = self._table.memory(one.pid)
-        if memory is None:
-            return 0
-        base = self._base or self._set_base(memory.resident, memory.reserved, memory.peak_address_space)
-        notes = self._notes
-        notes.peak_memory_bytes = max(notes.peak_memory_bytes, memory.peak_resident)
-        asked = memory.reserved - base["reserved"]
-        grown = memory.peak_address_space - base["space"]
-        if self._forked and grown > self._limits.grown_bytes and self._table.program(one.pid) == self._program:
-            asked = max(asked, grown)
-        notes.peak_reserved_bytes = max(notes.peak_reserved_bytes, asked)
-        if memory.peak_resident > self._limits.memory_bytes:
-            self._stop("memory")
-        elif asked > self._limits.reserved_bytes:
-            notes.exceed("memory")
-        return max(0, memory.resident - base["resident"])
-
-    def _set_base(self, resident: int, reserved: int, space: int) -> dict[str, int]:
-        """Keep what the guardian itself, a fork of the same process, holds: the subject began with as much."""
-        own = self._own_memory() if self._forked else None
-        found = own or {"resident": 0, "reserved": 0, "space": 0}
-        self._base = {
-            "resident": min(found["resident"], resident), "reserved": min(found["reserved"], reserved),
-            "space": min(found["space"], space),
-        }  # fmt: skip
-        return self._base
-
-    @staticmethod
-    def _own_memory() -> dict[str, int] | None:
-        descriptor = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            memory = ProcessTable(root=1, folder=descriptor, exclusive=False).memory(os.getpid())
-        finally:
-            os.close(descriptor)
-        if memory is None:
-            return None
-        return {"resident": memory.resident, "reserved": memory.reserved, "space": memory.peak_address_space}
+    # --- ending -------------------------------------------------------------------------------------------------------
 
     def _keep_time(self) -> None:
         """End the subject when its time is over, or the time that the owner granted it."""
         now = time.monotonic()
-        if now - self._started > self._limits.seconds:
+        if self._age() > self._limit_seconds:
             self._stop("seconds")
-        ending = self._ending
-        if ending.terminate_at is not None and now >= ending.terminate_at:
-            ending.terminate_at = None
+        if self._terminate_at is not None and now >= self._terminate_at:
+            self._terminate_at = None
             self._first.signal_subject(signal.SIGTERM)
-        if ending.kill_at is not None and now >= ending.kill_at:
-            ending.kill_at = None
+        if self._kill_at is not None and now >= self._kill_at:
+            self._kill_at = None
             self._kill()
 
     def _stop(self, why: Exceeded) -> None:
-        """Write down the limit and kill the subject and all below it; what it had abandoned is noted first."""
-        self._notes.exceed(why)
-        self._ending.limited = self._ending.limited or not self._ending.asked
+        """Write down the limit, and end the child for it."""
+        self._judge.notes.exceed(why)
+        self._limited = self._limited or not self._asked
         self._kill()
 
     def _kill(self) -> None:
-        for one in self._table.members():
-            if one.parent == self._table.root and one.pid != self._first.subject_pid:
-                self._ending.abandoned.setdefault(one.pid, one)
-                self._ending.abandoned[one.pid] = one
-        self._evidence = [self._table.as_evidence(one) for one in self._ending.abandoned.values()]
+        """Kill the child; what the subject had abandoned by then is noted, as what it was using dies with it."""
+        table = self._first.table()
+        abandoned = [one for one in table.members() if one.parent == table.root and one.pid != self._first.subject_pid]
+        if self._abandoned is None:
+            self._abandoned = [table.as_evidence(one) for one in abandoned]
         self._first.kill_subject()
-
-    _evidence: list[dict[str, Any]] = []  # noqa: RUF012 - replaced, never changed in place
-
-    # --- the end ------------------------------------------------------------------------------------------------------
 
     def _finish(self) -> None:
         """List what outlived the subject, end it, and send the record."""
-        killed = self._ending.limited or (self._ending.asked and self._ending.kill_at is None)
-        remaining = self._evidence if killed else self._settle()
+        if select.select([self._owner], [], [], 0)[0]:
+            self._obey()  # it asked before the end that we have just seen
+        left = self._settle() if self._abandoned is None else self._abandoned
         self._first.kill_all()
-        notes = self._notes
-        notes.peak_memory_bytes = max(notes.peak_memory_bytes, self._first.most_resident)
-        if self._first.most_resident > self._limits.memory_bytes:
-            notes.exceed("memory")
-        if largest_file(self._watched) > self._limits.file_bytes:
-            notes.exceed("file")
-        if self._first.signal == signal.SIGXCPU:
-            notes.exceed("cpu")
-        ended_by = "limit" if self._ending.limited or self._first.signal == signal.SIGXCPU else "itself"
-        if ended_by == "itself" and self._ending.asked:
-            ended_by = "us"
-        self._say({
-            "event": "record", "exit_code": self._first.exit_code, "signal": self._first.signal,
-            "ended_by": ended_by, "left_behind": remaining, "seconds": time.monotonic() - self._started, **vars(notes),
-        })  # fmt: skip
+        self._judge.resident(self._first.most_resident)
+        self._judge.look_at_files()
+        out_of_cpu = self._first.signal == signal.SIGXCPU
+        if out_of_cpu:
+            self._judge.notes.exceed("cpu")
+        ended_by = "limit" if self._limited or out_of_cpu else "us" if self._asked else "itself"
+        self._say(
+            "record", exit_code=self._first.exit_code, signal=self._first.signal, ended_by=ended_by,
+            left_behind=left, seconds=self._age(), **self._judge.as_json(),
+        )  # fmt: skip
 
-    def _settle(self) -> list[dict[str, Any]]:
+    def _settle(self) -> LeftBehind:
         """Give processes a moment to follow the subject; list those that stay."""
+        table = self._first.table()
         until = time.monotonic() + SETTLE_SECONDS
-        while (members := self._table.members()) and time.monotonic() < until:
-            if len(members) > self._limits.processes:
-                self._notes.exceed("processes")
-                break
+        while (members := table.members()) and time.monotonic() < until and not self._judge.count(members):
             time.sleep(0.005)
             self._first.collect()
-        self._notes.peak_processes = max(self._notes.peak_processes, len(members))
-        return [self._table.as_evidence(one) for one in members[: self._limits.processes]]
+        return [table.as_evidence(one) for one in members]
+
+    # --- telling ------------------------------------------------------------------------------------------------------
 
     def _update(self) -> None:
         """Send the notes when they have changed in a way that matters: they may be the last word."""
-        notes = self._notes
-        word = json.dumps(
-            [notes.exceeded, notes.peak_memory_bytes >> 24, notes.peak_reserved_bytes >> 24, notes.peak_processes]
-        )
-        if word != self._sent:
-            self._sent = word
-            self._say({"event": "notes", **vars(notes)})
+        gist = self._judge.notes.gist()
+        if gist != self._told:
+            self._told = gist
+            self._say("notes", **self._judge.as_json())
 
-    def _say(self, message: dict[str, Any]) -> None:
+    def _say(self, event: str, **about: Any) -> None:  # noqa: ANN401 - anything JSON
         with suppress(OSError):  # the owner is gone: the next wait sees that too, and ends everything
-            self._owner.sendall(json.dumps(message).encode() + b"\n")
+            self._owner.sendall(json.dumps({"event": event, **about}).encode() + b"\n")
 
 
-def _end_at_once(first: FirstProcess) -> NoReturn:
+def end_at_once(first: FirstProcess) -> NoReturn:
     """Leave nothing, tell nothing: the owner is gone."""
     first.kill_all()
     os._exit(0)
@@ -270,6 +211,7 @@ def guard(
     *,
     order: Order,
     owner: socket.socket,
+    witness: socket.socket,
     isolation: Isolation,
     launch: Callable[[], NoReturn],
     release: Callable[[], None],
@@ -279,6 +221,7 @@ def guard(
     Args:
         order: what the child is.
         owner: the line to the caller's process.
+        witness: see `Guardian`.
         isolation: which namespaces to use.
         launch: becomes the subject; called in the child.
         release: closes what only the child needs; called in the guardian and in the first process.
@@ -287,12 +230,11 @@ def guard(
         os.setsid()
         libc.die_with_parent(signal.SIGTERM)
         libc.hide_from_tracers()
-        started = time.monotonic()
-        first = start_first(isolation=isolation, launch=launch, release=release, owner=owner)
-        signal.signal(signal.SIGTERM, lambda *_: _end_at_once(first))
+        first = start_first(isolation=isolation, launch=launch, release=release, private=(owner, witness))
+        signal.signal(signal.SIGTERM, lambda *_: end_at_once(first))
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, 0, -5)
-        Guardian(order=order, first=first, owner=owner, started=started).run()
+        Guardian(order=order, first=first, owner=owner, witness=witness).run()
     except BaseException as problem:  # noqa: BLE001 - told to the owner; this process must not return to the warm loop
         with suppress(BaseException):
             text = f"{type(problem).__name__}: {problem}"

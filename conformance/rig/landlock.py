@@ -2,8 +2,8 @@
 
 https://docs.kernel.org/userspace-api/landlock.html
 
-It stands in where there are no namespaces: signals then stay inside the child, and TCP connections go to the rig's ports
-only. It does not cover UDP.
+It stands in where there are no namespaces: signals then stay inside the child, and TCP connections go to the rig's
+ports only. It does not cover UDP.
 """
 
 from __future__ import annotations

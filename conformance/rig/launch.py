@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
-from conformance.rig import landlock, libc
+from conformance.rig import landlock, libc, seccomp
 from conformance.rig.channel import Channel
 from conformance.rig.order import Order
 
@@ -40,6 +40,8 @@ class Ends:
     protocol_in: int = -1
     """-1 for a command: its stdin is the protocol."""
     protocol_out: int = -1
+    witness: int = -1
+    """A socket on which the guardian is handed the listener for refused requests."""
 
     def close(self) -> None:
         """Give them back in a process that does not use them."""
@@ -66,8 +68,9 @@ def become(order: Order, ends: Ends, *, preloaded: Mapping[str, Any], confinemen
     try:
         ends = take_descriptors(ends)
         surround(order)
-        order.limits.apply(tasks_of_user=confinement.tasks_of_user)
         drop_privileges(confinement)
+        seen = hand_over_requests(ends.witness, order.limits.memory_bytes)
+        order.limits.apply(tasks_of_user=confinement.tasks_of_user, requests_seen=seen)
         if order.kind == "command":
             execute(order, ends)
         code = run_entry(order, ends, preloaded)
@@ -124,6 +127,17 @@ def drop_privileges(confinement: Confinement) -> None:
         libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)
         libc.keep_capabilities(confinement.keeps)
         landlock.confine(signals=confinement.signals, ports=confinement.ports)
+
+
+def hand_over_requests(witness: int, limit: int) -> bool:
+    """Let the guardian refuse large requests for memory; gives whether it can."""
+    with socket.socket(fileno=witness) as line:
+        listener = seccomp.watch_requests(limit)
+        if listener is None:
+            return False
+        socket.send_fds(line, [b"+"], [listener])
+        os.close(listener)
+        return True
 
 
 def execute(order: Order, ends: Ends) -> NoReturn:

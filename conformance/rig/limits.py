@@ -17,14 +17,17 @@ Exceeded = Literal["memory", "processes", "output", "file", "seconds", "cpu"]
 
 MIB = 1024 * 1024
 GIB = 1024 * MIB
+HEADROOM = 128 * MIB
+"""Between what is recorded and what is refused, so that growth in small steps is recorded before it is refused."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
     """The figures that a child is held to.
 
-    A process that is resident with more than `memory_bytes` is ended at once. One that reserves much more than that
-    without touching it (see `reserved_bytes`) is recorded and goes on, as it costs the machine nothing.
+    Memory past `memory_bytes` is recorded, and the subject goes on: it may catch the refusals of the kernel, which come
+    a little later, and everything else about it can still be judged. Only what gets round those is ended
+    (`deadly_bytes`).
     """
 
     memory_bytes: int = 512 * MIB
@@ -53,21 +56,35 @@ class Limits:
         return 4 * self.memory_bytes
 
     @property
-    def data_ceiling(self) -> int:
-        """The kernel's RLIMIT_DATA: so high that a greedy request succeeds on paper and is seen."""
-        return max(16 * self.memory_bytes, 8 * GIB)
+    def deadly_bytes(self) -> int:
+        """Resident memory, beyond what it began with, for which a process is ended."""
+        return 3 * self.memory_bytes
 
-    def apply(self, *, tasks_of_user: int) -> None:
+    @property
+    def deadly_file_bytes(self) -> int:
+        """The size of a file for which the child is ended; the kernel already refuses to let one grow that far."""
+        return 3 * self.file_bytes
+
+    def data_ceiling(self, *, requests_seen: bool) -> int:
+        """The kernel's RLIMIT_DATA.
+
+        Where refused requests are seen (`conformance.rig.seccomp`), it is what may be reserved. Elsewhere it is so high
+        that a greedy request succeeds on paper, and is seen by its size.
+        """
+        return self.reserved_bytes + HEADROOM if requests_seen else max(16 * self.memory_bytes, 8 * GIB)
+
+    def apply(self, *, tasks_of_user: int, requests_seen: bool) -> None:
         """Set the kernel's limits on the calling process and all that it will start.
 
         Args:
+            requests_seen: large requests for memory are told to the guardian when they are refused.
             tasks_of_user: tasks that already count against the user's RLIMIT_NPROC; 0 where that limit is void (root).
         """
         lower(resource.RLIMIT_CORE, 0)
         lower(resource.RLIMIT_NOFILE, self.open_files)
         lower(resource.RLIMIT_FSIZE, 2 * self.file_bytes)
         lower(resource.RLIMIT_CPU, self.cpu_seconds)
-        lower(resource.RLIMIT_DATA, self.data_ceiling)
+        lower(resource.RLIMIT_DATA, self.data_ceiling(requests_seen=requests_seen))
         if tasks_of_user:
             lower(resource.RLIMIT_NPROC, tasks_of_user + max(4 * self.processes, 256))
 

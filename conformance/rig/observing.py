@@ -10,12 +10,16 @@ import functools
 import importlib
 import inspect
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from conformance.rig.channel import Channel
+
+MOST_TOLD = 1000
+"""How often one member asked for one name is told: a subject that asks in a loop must not drown the rest."""
 
 HOST_MODULES = ("gerrit_mcp_server.extensions", "gerrit_mcp_server.plugin_registry")
 
@@ -55,12 +59,13 @@ class Observer:
 
     def _watch_method(self, owner: type, method: str, position: int, fact: str = "registry_asked") -> None:
         original = getattr(owner, method)
-        tell = self._tell
+        tell, told = self._tell, Counter[str]()
 
         @functools.wraps(original)
         def observed(self: Any, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - passed on unchanged
             names = [*arguments[position : position + 1], *options.values()]
-            if names and isinstance(names[0], str) and not _called_by_host():
+            if names and isinstance(names[0], str) and told[names[0]] < MOST_TOLD and not _called_by_host():
+                told[names[0]] += 1
                 tell(fact, name=names[0], method=method)
             return original(self, *arguments, **options)
 

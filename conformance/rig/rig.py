@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
 import sys
 import tempfile
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.rig.limits import Limits
 from conformance.rig.masking import Masking
-from conformance.rig.surroundings import Credentials, Surroundings, build_world, configuration
+from conformance.rig.surroundings import IMPORT_SECONDS, Credentials, Surroundings, build_world, configuration
 from conformance.rig.trial import Fact, Trial
 from conformance.rig.warm import Child, Order, WarmProcess
 from conformance.settings import Settings
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from mock_gerrit.faults import Fault
     from mock_gerrit.world import World
 
-IMPORT_SECONDS = 10.0
-"""How long importing, and then registering, may take (contract EXT-EXIT)."""
+TRIALS_AT_ONCE = 4
+"""More would only make children wait for a processor while their time limits run."""
 
 _FACT_ENDS = frozenset({"loaded", "import_failed"})
 
@@ -52,6 +53,7 @@ class Rig:
         self._import_path = [one for one in (import_path if import_path is not None else sys.path) if one]
         self._worlds: dict[str, World] = {}
         self._stack = AsyncExitStack()
+        self._places = asyncio.Semaphore(TRIALS_AT_ONCE)
 
     async def __aenter__(self) -> Rig:
         """Start the warm process."""
@@ -90,6 +92,7 @@ class Rig:
         for fault in faults:
             world.faults.add(fault)
         async with AsyncExitStack() as stack:
+            await stack.enter_async_context(self._places)
             home = Path(tempfile.mkdtemp(prefix="trial-", dir=self.folder))
             stack.callback(shutil.rmtree, home, ignore_errors=True)
             gateway = Gateway(world, authority=self.authority, listener=await self.warm.listen())
@@ -106,6 +109,28 @@ class Rig:
             finally:
                 trial.record = await asyncio.shield(self._close(trial))
                 self.gerrit_calls += len(world.journal.since(0))
+
+    async def run(
+        self, command: Sequence[str], *, folder: Path, import_path: Sequence[str] = (), seconds: float
+    ) -> tuple[int | None, str]:
+        """Run a command in a contained child without any network; give its exit code and all that it wrote.
+
+        The exit code is None where the command was ended for a limit; the text then says which.
+        """
+        home = Path(tempfile.mkdtemp(prefix="run-", dir=self.folder))
+        environment = {**_kept_environment(), "HOME": str(home), "TMPDIR": str(home), "PYTHONPATH": os.pathsep.join(import_path)}
+        limits = Limits(memory_bytes=self.settings.limit_memory, seconds=seconds)
+        child = await self.warm.start(
+            Order(kind="command", command=command, environment=environment, folder=str(folder), limits=limits)
+        )
+        try:
+            await child.wait_ended(seconds + 1.0)
+        finally:
+            record = await child.close(grace=0.0)
+            shutil.rmtree(home, ignore_errors=True)
+        text = b"".join(chunk.data for stream in (child.stdout, child.stderr) for chunk in stream.chunks)
+        told = text.decode(errors="replace")
+        return (record.exit_code, told) if record.ended_by == "itself" else (None, f"{told}\n{record.describe()}")
 
     async def _open(self, trial: Trial) -> None:
         """Wait until the subject is loaded, then initialise the session and ask for the tools."""
@@ -134,9 +159,8 @@ class Rig:
         told = await trial.child.next_fact(max(0.0, deadline - time.monotonic()))
         if told is None:
             return None
-        fact = Fact(kind=told[0], about=told[1])
-        trial.facts.append(fact)
-        return fact
+        trial.gather()
+        return Fact(kind=told[0], about=told[1])
 
     async def _close(self, trial: Trial) -> Any:  # noqa: ANN401 - the guardian's Record
         with suppress(WireTrouble):
@@ -155,6 +179,7 @@ class Rig:
             entry="conformance.rig.hosting:serve",
             environment=self._environment(subject, surroundings, home, gateway),
             folder=str(work),
+            watched=[str(home)],
             payload={
                 "modules": list(subject.modules),
                 "import_path": [str(one) for one in subject.import_path],
@@ -170,10 +195,7 @@ class Rig:
         return rest if kind == "factory" else None
 
     def _environment(self, subject: Subject, surroundings: Surroundings, home: Path, gateway: Gateway) -> dict[str, str]:
-        """Write the child's whole environment: nothing of the caller's but PATH and locale."""
-        import os  # noqa: PLC0415 - the one place that reads the caller's environment
-
-        kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ") if name in os.environ}
+        """Write the child's whole environment: nothing of the caller's but what `_kept_environment` gives."""
         pem = str(gateway.authority.pem)
         made = {
             "HOME": str(home),
@@ -190,4 +212,10 @@ class Rig:
             made["GERRIT_MCP_RETURN_HTTP_ERRORS"] = "1"
         if subject.kind == "module":
             made["GERRIT_MCP_EXTENSIONS"] = ",".join(subject.modules)
-        return {**kept, **made}
+        return {**_kept_environment(), **made}
+
+
+def _kept_environment() -> dict[str, str]:
+    """Give what a child may know of the caller: where programs are, the language, the time zone."""
+    kept = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ")
+    return {name: os.environ[name] for name in kept if name in os.environ}

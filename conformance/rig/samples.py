@@ -6,7 +6,6 @@ INCONCLUSIVE, with the stanza of a profile that would answer it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -74,11 +73,17 @@ def sample_arguments(tool: Mapping[str, Any], told: Mapping[str, Any] | None) ->
     return values
 
 
+def takes_address(tool: Mapping[str, Any]) -> bool:
+    """Tell whether a tool has the parameter `gerrit_base_url`."""
+    return BASE_URL_PARAMETER in (tool.get("inputSchema") or {}).get("properties", {})
+
+
 def stanza(tool: str, arguments: Mapping[str, Any]) -> str:
     """Write the piece of a profile that gives a tool its arguments, ready to paste into pyproject.toml."""
-    name = tool if tool.replace("_", "").replace("-", "").isalnum() and tool.isascii() else json.dumps(tool)
-    lines = [f"{key} = {json.dumps(value)}" for key, value in arguments.items()]
-    return "\n".join([f"[tool.gerrit-conformance.tools.{name}.arguments]", *lines])
+    from tomli_w import dumps  # noqa: PLC0415 - only where something has to be supplied
+
+    told = {key: value for key, value in arguments.items() if value is not None}  # TOML has no null
+    return dumps({"tool": {"gerrit-conformance": {"tools": {tool: {"arguments": told}}}}}).strip()
 
 
 def _value(name: str, schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> tuple[bool, Any]:

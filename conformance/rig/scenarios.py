@@ -15,7 +15,7 @@ from conformance.outcomes import Inconclusive
 from conformance.profile import Profile
 from conformance.rig.rig import Rig
 from conformance.rig.samples import BASE_URL_PARAMETER, sample_arguments
-from conformance.rig.surroundings import HOSTS, NO_EXTENSIONS_KEY, Placement, Surroundings
+from conformance.rig.surroundings import BASE_FORMS, HOSTS, NO_EXTENSIONS_KEY, NULL, Placement, Surroundings
 from conformance.rig.trial import Call, Trial
 from conformance.subject import Subject
 
@@ -161,20 +161,6 @@ async def not_found(bench: Bench, tools: list[ToolEntry], *, returns_http_errors
     return await steps(bench, tools, [("", {}, (fault,))], returns_http_errors=returns_http_errors)
 
 
-NULL = "null"
-"""The step in which the address is given as null."""
-
-BASE_FORMS: Mapping[str, tuple[str, str]] = {
-    "no scheme": ("birch", "birch.example.com"),
-    "http": ("birch", "http://birch.example.com"),
-    "trailing slash": ("birch", "https://birch.example.com/"),
-    "internal name": ("birch", "http://birch.internal.example"),
-    "context path": ("elm", "https://elm.example.com/r"),
-    "context path without scheme": ("elm", "elm.example.com/r/"),
-}
-"""The forms in which people type an address, with the host that each means."""
-
-
 async def typed_addresses(bench: Bench, tools: list[ToolEntry]) -> Seen:
     """Call each tool with `gerrit_base_url` as null and in every form that a person types."""
     plan: list[Step] = [(NULL, {BASE_URL_PARAMETER: None}, ())]
@@ -191,6 +177,8 @@ async def routed(bench: Bench, tools: list[ToolEntry], placement: Placement) -> 
         ("lacks it", {BASE_URL_PARAMETER: urls["cedar"]}, ()),
         ("lacks it, again", {BASE_URL_PARAMETER: urls["cedar"]}, ()),
     ]
-    if placement != "some":
+    if placement == "nowhere":
         plan = plan[:1]
+    if placement == "disabled-first":
+        plan = [plan[0], ("disabled there", {BASE_URL_PARAMETER: HOSTS[0].url}, ())]
     return await steps(bench, tools, plan, placement=placement)

@@ -42,6 +42,26 @@ HOSTS = (
 )  # fmt: skip
 """In the order of `gerrit_hosts`."""
 
+NULL = "null"
+"""The step in which the address is given as null."""
+
+PLAIN_FORM = "as configured"
+"""The step in which the address is given as it stands in the configuration."""
+
+BASE_FORMS: Mapping[str, tuple[str, str]] = {
+    "no scheme": ("birch", "birch.example.com"),
+    "http": ("birch", "http://birch.example.com"),
+    PLAIN_FORM: ("birch", "https://birch.example.com"),
+    "trailing slash": ("birch", "https://birch.example.com/"),
+    "internal name": ("birch", "http://birch.internal.example"),
+    "context path": ("elm", "https://elm.example.com/r"),
+    "context path without scheme": ("elm", "elm.example.com/r/"),
+}
+"""The forms in which people type an address, with the host that each means."""
+
+IMPORT_SECONDS = 10.0
+"""How long importing, and then registering, may take (contract EXT-EXIT)."""
+
 USER = "conformance"
 
 

@@ -163,6 +163,11 @@ class Trial:
             await asyncio.sleep(0)
         if expect_end:
             await self.child.wait_ended(0.3)
+        self.gather()
+
+    def gather(self) -> None:
+        """Take in every fact that the child has told since the last time."""
+        self.facts += [Fact(kind=told.kind, about=told.about) for told in self.child.facts[len(self.facts) :]]
 
     async def names_now(self) -> list[str] | None:
         """Ask for the names of the tools once more; None where no answer comes."""

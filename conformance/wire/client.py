@@ -80,11 +80,11 @@ class Client:
 
     async def close(self) -> None:
         """Tell the server that nothing more will come, and stop reading; whoever still waits gets ServerGone."""
+        self._end("the session was closed on our side")
         if self._reading is not None:
             self._reading.cancel()
             with suppress(asyncio.CancelledError):
                 await self._reading
-        self._end("the session was closed on our side")
         await self._stream.close()
 
     # --- sending ------------------------------------------------------------------------------------------------------
@@ -225,6 +225,8 @@ class Client:
             self._end("the server ended its output")
         except ConnectionError as problem:
             self._end(f"the connection broke: {problem}")
+        finally:
+            self._end("the reading of the stream was stopped")  # whatever the reason, nobody must wait in vain
 
     async def _take(self, data: bytes) -> None:
         """Put one raw message where it belongs; a batch is taken apart."""

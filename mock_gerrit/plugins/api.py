@@ -22,7 +22,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, Literal
 
 from mock_gerrit.changes import Change
@@ -35,6 +35,23 @@ from mock_gerrit.visibility import may_see
 if TYPE_CHECKING:
     from mock_gerrit.entities import Account
     from mock_gerrit.host import Host
+
+__all__ = [
+    "Asked",
+    "ChangeAttributes",
+    "Operator",
+    "OptionKind",
+    "OptionValue",
+    "PluginFailure",
+    "Predicate",
+    "QueryError",
+    "Routes",
+    "Search",
+    "Simulator",
+    "SubmitRule",
+    "SubmitVerdict",
+    "discover",
+]
 
 ENTRY_POINT_GROUP = "mock_gerrit.plugins"
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -176,16 +193,21 @@ def discover(id_: str) -> Simulator | None:
         TypeError: the entry point leads to something that is no `Simulator`.
         ValueError: it leads to the simulator of another plugin.
     """
-    return _discover(id_)
+    entry_point = _offered().get(id_)
+    return _loaded(entry_point) if entry_point else None
 
 
 @cache
-def _discover(id_: str) -> Simulator | None:
-    for entry_point in entry_points(group=ENTRY_POINT_GROUP, name=id_):
-        found = entry_point.load()
-        if not isinstance(found, Simulator):
-            raise TypeError(f"entry point {id_} = {entry_point.value}: expected a Simulator, got {type(found).__name__}")
-        if found.id != id_:
-            raise ValueError(f"entry point {id_} = {entry_point.value} leads to the simulator of {found.id!r}")
-        return found
-    return None
+def _offered() -> dict[str, EntryPoint]:
+    """The entry points of the group by name, looked up once in a process."""
+    return {found.name: found for found in entry_points(group=ENTRY_POINT_GROUP)}
+
+
+def _loaded(entry_point: EntryPoint) -> Simulator:
+    found = entry_point.load()
+    where = f"entry point {entry_point.name} = {entry_point.value}"
+    if not isinstance(found, Simulator):
+        raise TypeError(f"{where}: expected a Simulator, got {type(found).__name__}")
+    if found.id != entry_point.name:
+        raise ValueError(f"{where} leads to the simulator of {found.id!r}")
+    return found

@@ -9,8 +9,10 @@ from mock_gerrit.errors import GerritError, forbidden
 from mock_gerrit.exchange import Request
 from mock_gerrit.rest.body import Body
 from mock_gerrit.rest.options import Options
+from mock_gerrit.visibility import is_owner
 
 if TYPE_CHECKING:
+    from mock_gerrit.changes import Change
     from mock_gerrit.entities import Account
     from mock_gerrit.host import Host
 
@@ -23,6 +25,19 @@ class Created:
     """A JSON answer with status 201."""
 
     value: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refused:
+    """A JSON answer that says no.
+
+    Attributes:
+        status: the HTTP status.
+        value: what it says.
+    """
+
+    value: Any
+    status: int = 400
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +82,20 @@ class Call:
         if self.user is None:
             raise forbidden("Authentication required")
         return self.user
+
+    def may_change(self, change: Change) -> bool:
+        """Whether the caller owns a change or administers the host."""
+        return is_owner(self.user, change)
+
+    def require_owner(self, change: Change, permission: str) -> Account:
+        """The caller; 403 naming the permission unless they own the change or administer the host."""
+        if self.user is None or not self.may_change(change):
+            raise GerritError(403, f"{permission} not permitted")
+        return self.user
+
+    def check_notify(self) -> None:
+        """Refuses a `notify` that is none of Gerrit's words (400); nobody is notified in any case."""
+        self.body.choice("notify", ("NONE", "OWNER", "OWNER_REVIEWERS", "ALL"))
 
     @property
     def is_admin(self) -> bool:

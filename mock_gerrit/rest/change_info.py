@@ -13,8 +13,8 @@ from mock_gerrit.diffing import size_of
 from mock_gerrit.plugins.contributions import change_entries, change_options
 from mock_gerrit.rest import label_info, revision_info
 from mock_gerrit.rest.call import Call
-from mock_gerrit.rest.formats import AccountInfo, account_info, timestamp
-from mock_gerrit.rest.requirement_info import submit_records, submit_requirements
+from mock_gerrit.rest.formats import AccountInfo, account_info, accounts_in, filled_in, timestamp
+from mock_gerrit.rest.requirement_info import plugin_requirements, submit_records, submit_requirements
 from mock_gerrit.submittability import is_submittable
 
 OPTIONS = frozenset(
@@ -53,19 +53,29 @@ class ChangeInfo(TypedDict):
     _more_changes: NotRequired[bool]
 
 
-def change_info(call: Call, change: Change, options: Iterable[str] = NO_OPTIONS) -> ChangeInfo:
-    """A change as `o=` options ask for it; plugins add theirs by the switches of the call."""
-    return _Writer(call, change, frozenset(options)).write()
+def change_info(
+    call: Call, change: Change, options: Iterable[str] = NO_OPTIONS, *, from_index: bool = False
+) -> ChangeInfo:
+    """A change as `o=` options ask for it; plugins add theirs by the switches of the call.
+
+    Args:
+        call: who asks.
+        change: what to show.
+        options: what to show of it.
+        from_index: whether this is a row of a query, which Gerrit answers from its index: reviewer updates are not in it.
+    """
+    return _Writer(call, change, frozenset(options), from_index=from_index).write()
 
 
 class _Writer:
     """Writes one change, in the order in which Gerrit writes its fields."""
 
-    def __init__(self, call: Call, change: Change, options: frozenset[str]) -> None:
+    def __init__(self, call: Call, change: Change, options: frozenset[str], *, from_index: bool) -> None:
         self.call = call
         self.host = call.host
         self.change = change
         self.options = options
+        self.from_index = from_index
         self.detailed = "DETAILED_ACCOUNTS" in options
         self.labelled = bool({"LABELS", "DETAILED_LABELS"} & options)
         self.info: dict[str, Any] = {}
@@ -85,14 +95,14 @@ class _Writer:
         if self.labelled:
             self.people()
         if "REVIEWER_UPDATES" in self.options:
-            self.info["reviewer_updates"] = self.reviewer_updates()
+            self.info["reviewer_updates"] = [] if self.from_index else self.reviewer_updates()
         if "MESSAGES" in self.options:
             self.info["messages"] = [message_info(self.call, item, detailed=self.detailed) for item in self.change.messages]
         self.revisions()
         self.plugins()
         if "TRACKING_IDS" in self.options:
             self.info["tracking_ids"] = []
-        self.info["requirements"] = []
+        self.info["requirements"] = plugin_requirements(self.host, self.change)
         self.info["submit_records"] = submit_records(self.host, self.change, self.who)
         if "SUBMIT_REQUIREMENTS" in self.options:
             self.info["submit_requirements"] = submit_requirements(self.host, self.change)
@@ -232,10 +242,8 @@ def message_info(call: Call, message: Message, *, detailed: bool) -> dict[str, A
     if message.real_author is not None:
         info["real_author"] = account_info(call.host, message.real_author, detailed=detailed)
     info["date"] = timestamp(message.date)
-    info["message"] = message.text
-    info["accounts_in_message"] = [
-        account_info(call.host, who) for who in call.host.accounts if f"<GERRIT_ACCOUNT_{who}>" in message.text
-    ]
+    info["message"] = filled_in(call.host, message.text)
+    info["accounts_in_message"] = [account_info(call.host, who) for who in accounts_in(message.text)]
     info["_revision_number"] = message.patch_set
     return info
 

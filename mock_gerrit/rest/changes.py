@@ -14,6 +14,13 @@ from mock_gerrit.visibility import may_see
 routes = Routes()
 
 DEFAULT_LIMIT = 500
+BITS = (
+    "LABELS", "CURRENT_REVISION", "ALL_REVISIONS", "CURRENT_COMMIT", "ALL_COMMITS", "CURRENT_FILES", "ALL_FILES",
+    "DETAILED_ACCOUNTS", "DETAILED_LABELS", "MESSAGES", "CURRENT_ACTIONS", "REVIEWED", "DRAFT_COMMENTS", "DOWNLOAD_COMMANDS",
+    "WEB_LINKS", "CHECK", "CHANGE_ACTIONS", "COMMIT_FOOTERS", "PUSH_CERTIFICATES", "REVIEWER_UPDATES", "SUBMITTABLE",
+    "TRACKING_IDS", "SKIP_MERGEABLE", "SKIP_DIFFSTAT", "SUBMIT_REQUIREMENTS", "CUSTOM_KEYED_VALUES", "STAR", "PARENTS",
+)  # fmt: skip
+"""Which bit of `O=` stands for which option."""
 INFO_OPTIONS: tuple[Option, ...] = (many("o", choices=OPTIONS), text("O"))
 QUERY_OPTIONS = (
     many("q", "query"), integer("n", "limit"), integer("S", "start"), flag("no-limit"), flag("skip-visibility"),
@@ -22,8 +29,17 @@ QUERY_OPTIONS = (
 
 
 def asked_options(call: Call) -> frozenset[str]:
-    """The `o=` of a call."""
-    return frozenset(call.options.many("o"))
+    """The `o=` of a call, and those that `O=` gives as bits of a hexadecimal number."""
+    bits = call.options.text("O")
+    asked = frozenset(call.options.many("o"))
+    if bits is None:
+        return asked
+    try:
+        number = int(bits, 16)
+    except ValueError:
+        said = f"not a hex-encoded 32-bit integer: {bits}"
+        raise bad_request(f"com.google.gerrit.extensions.restapi.BadRequestException: {said}") from None
+    return asked | {name for bit, name in enumerate(BITS) if number >> bit & 1}
 
 
 @routes.get("/changes/", options=QUERY_OPTIONS, doc="#list-changes")
@@ -55,8 +71,8 @@ def _page(call: Call, search: Search, predicate: object) -> list[ChangeInfo]:
         if (visible or may_see(call.host, call.user, change)) and predicate(change)  # type: ignore[operator]
     ]
     found.sort(key=lambda change: (change.updated, change.number), reverse=True)
-    count = min(limits, default=DEFAULT_LIMIT)
-    page = [change_info(call, change, asked_options(call)) for change in found[start : start + count]]
+    count = len(found) if call.options.flag("no-limit") else min(limits, default=DEFAULT_LIMIT)
+    page = [change_info(call, change, asked_options(call), from_index=True) for change in found[start : start + count]]
     if page and len(found) > start + count:
         page[-1]["_more_changes"] = True
     return page

@@ -9,7 +9,7 @@ from urllib.parse import unquote_plus
 
 from mock_gerrit.errors import GerritError, method_not_allowed, not_found
 from mock_gerrit.rest.call import Call
-from mock_gerrit.rest.resources import RESOLVERS
+from mock_gerrit.rest.resources import RESOLVERS, Resolver
 from mock_gerrit.rest.routes import CORE, Collection, Member, Route, Routes
 
 
@@ -54,12 +54,17 @@ class _Walk:
         self.method = "GET" if call.request.method == "HEAD" else call.request.method
         self.places: Places = {owner: declared.tree for owner, declared in routes.items()}
         raw = call.path.split("/")[1:]
-        self.segments = raw[:-1] if raw[-1] == "" else raw
+        self.segments = raw[:1] + [segment for segment in raw[1:] if segment]
+        self.in_plugin = False  # past a name of a plugin's own there is nothing but what its simulator declares
         self.resources: dict[str, Any] = {}
+        own = {name: look_up for declared in routes.values() for name, look_up in declared.resolvers.items()}
+        self.resolvers: Mapping[str, Resolver] = {**own, **RESOLVERS}
 
     def go(self) -> Found:
         here = self._collections(self.segments.pop(0))
         while True:
+            if not here:
+                return Found(error=GerritError(404, "Not Found"), unknown=True)
             if not self.segments:
                 return self._whole(here)
             created = self._enter(here)
@@ -80,14 +85,15 @@ class _Walk:
                 return Found(route=collection.views[self.method], resources=self.resources)
         if any("GET" in collection.views for collection in here.values()) and self.method != "GET":
             return Found(error=method_not_allowed(f"Not implemented: {self.method} {self.call.path}"))
-        return Found(error=GerritError(404, "Not Found"), unknown=self.call.path.strip("/") not in {"config"})
+        known = self.in_plugin or self.call.path.strip("/") == "config"
+        return Found(error=GerritError(404, "Not Found"), unknown=not known)
 
     def _enter(self, here: dict[str, Collection]) -> Found | None:
         """Goes into a member, or finds the endpoint that makes it."""
         raw = self.segments.pop(0)
         text = unquote_plus(raw)
         parameter = next(item.parameter for item in here.values() if item.parameter or item.member)
-        resolver = RESOLVERS.get(parameter)
+        resolver = self.resolvers.get(parameter)
         try:
             self.resources[parameter] = resolver(self.call, raw, self.resources) if resolver else text
         except GerritError as error:
@@ -111,18 +117,22 @@ class _Walk:
             if method in views:
                 return Found(route=views[method], resources=self.resources)
             if name in place.collections:
+                self.in_plugin = self.in_plugin or name in place.own
                 return {key: item.collections[name] for key, item in self.places.items() if name in item.collections}
             if "GET" in views:
                 return Found(error=GerritError(404, "Not Found"))
-        return Found(error=not_found(projection), unknown=True)
+        return Found(error=not_found(projection), unknown=not self.in_plugin)
 
     def _owners(self, prefix: str, name: str) -> list[str]:
         if prefix:
             return [prefix] if prefix in self.places and (prefix == CORE or name in self.places[prefix].own) else []
         if CORE in self.places and self.places[CORE].has(name):
             return [CORE]
+        if name == "/":
+            return [owner for owner, place in self.places.items() if name in place.views]
         having = [owner for owner, place in self.places.items() if owner != CORE and name in place.own]
         if len(having) > 1:
             listed = ", ".join(f"{owner}~{name}" for owner in having)
             raise GerritError(404, f"Projection {name} is ambiguous: ({listed})")
-        return having
+        on_the_way = [owner for owner, place in self.places.items() if name in place.collections]
+        return having or on_the_way[:1]

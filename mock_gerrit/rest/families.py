@@ -18,10 +18,15 @@ QUERY_PATTERN = "/changes/"
 @cache
 def routes() -> Routes:
     """The endpoints of Gerrit's core."""
-    from mock_gerrit.rest import changes, config, plugins  # noqa: PLC0415 - the families import what this module offers
+    from mock_gerrit.rest import (  # noqa: PLC0415 - the families import what this module offers
+        accounts, attention, branches, changes, comments, config, create, messages, plugins, projects, review, reviewers, revisions, states, submit, files,
+    )  # fmt: skip
 
     every = Routes()
-    for family in (config, plugins, changes):
+    for family in (
+        config, plugins, accounts, changes, create, states, attention, reviewers, comments, review, messages, submit,
+        revisions, files, projects, branches,
+    ):  # fmt: skip
         every.include(family.routes)
     return every
 
@@ -38,7 +43,7 @@ def page(host: Host, path: str) -> Content | None:
     """What Gerrit serves besides REST: the files of JavaScript plugins; None elsewhere."""
     for plugin in host.enabled_plugins:
         if plugin.content is not None and path == f"/plugins/{plugin.id}/static/{plugin.filename}":
-            return Content(data=plugin.content, content_type="application/javascript;charset=utf-8")
+            return Content(data=plugin.content, content_type="application/javascript")
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,29 @@ class AccountInfo(TypedDict):
     inactive: NotRequired[bool]
     tags: NotRequired[list[str]]
     _more_accounts: NotRequired[bool]
+
+
+_TEMPLATE = re.compile(r"<GERRIT_ACCOUNT_(\d+)>")
+
+
+def account_template(who: int) -> str:
+    """How a stored message names an account, so that it always shows the account's present name."""
+    return f"<GERRIT_ACCOUNT_{who}>"
+
+
+def accounts_in(text: str) -> list[int]:
+    """The accounts a stored message names."""
+    return [int(number) for number in dict.fromkeys(_TEMPLATE.findall(text))]
+
+
+def filled_in(host: Host, text: str) -> str:
+    """A stored message with the names of the accounts in it."""
+
+    def name(found: re.Match[str]) -> str:
+        account = host.accounts[int(found[1])]
+        return f"{account.label} <{account.email}>" if account.email else account.label
+
+    return _TEMPLATE.sub(name, text) if "<GERRIT_ACCOUNT_" in text else text
 
 
 def timestamp(moment: datetime) -> str:

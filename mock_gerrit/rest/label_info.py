@@ -30,13 +30,14 @@ def _label(change: Change, label: Label, who: Who, *, detailed: bool) -> dict[st
     value = _summary(votes, label, who, info)
     voters = [id_ for id_, state in change.reviewers.items() if state == "REVIEWER"]
     voters += [id_ for id_, vote in votes.items() if vote.value and id_ not in voters]
-    everyone = [_approval(change, label, id_, votes.get(id_), who, detailed=detailed) for id_ in reversed(voters)]
+    shown = sorted(voters, reverse=True)
+    everyone = [_approval(change, label, id_, votes.get(id_), who, detailed=detailed) for id_ in shown]
     if everyone:
         info["all"] = everyone
     info["values"] = {vote_name(number): meaning for number, meaning in label.values}
     if label.description:
         info["description"] = label.description
-    if value is not None and not detailed:
+    if value is not None:
         info["value"] = value
     info["default_value"] = label.default
     info["optional"] = True
@@ -44,29 +45,25 @@ def _label(change: Change, label: Label, who: Who, *, detailed: bool) -> dict[st
 
 
 def _summary(votes: dict[int, Vote], label: Label, who: Who, info: dict[str, Any]) -> int | None:
-    """Writes who decides the label; a number where it is neither approved nor rejected."""
-    by_value = sorted(votes.items(), key=lambda item: item[1].value)
-    highest = [id_ for id_, vote in by_value if vote.value == label.highest]
-    lowest = [id_ for id_, vote in by_value if vote.value == label.lowest]
-    if highest:
-        info["approved"] = who(highest[0])
-    if lowest:
-        info["rejected"] = who(lowest[0])
-    if highest or lowest:
-        return None
-    for word, ids in (
-        ("disliked", [id_ for id_, vote in by_value if vote.value < 0]),
-        ("recommended", [id_ for id_, vote in by_value if vote.value > 0]),
-    ):
-        if ids:
-            info[word] = who(ids[-1])
-            return votes[ids[-1]].value
-    return None
+    """Writes who decides the label; a number where somebody votes neither highest nor lowest.
+
+    Votes count in the order they were first given, and nothing counts after a highest or lowest one.
+    """
+    value = None
+    for id_, vote in votes.items():
+        if vote.value in {label.highest, label.lowest}:
+            info["approved" if vote.value == label.highest else "rejected"] = who(id_)
+            break
+        if vote.value < 0:
+            info["disliked"], value = who(id_), vote.value
+        elif vote.value > 0 and "disliked" not in info:
+            info["recommended"], value = who(id_), vote.value
+    return value
 
 
 def _approval(change: Change, label: Label, id_: int, vote: Vote | None, who: Who, *, detailed: bool) -> dict[str, Any]:
     info: dict[str, Any] = {}
-    if vote is not None and vote.value:
+    if vote is not None and (vote.value or detailed):
         if vote.tag:
             info["tag"] = vote.tag
         info["value"] = vote.value
@@ -93,20 +90,32 @@ def permitted(host: Host, change: Change, user: Account) -> dict[str, list[str]]
 
 
 def removable(call: Call, change: Change, who: Who) -> dict[str, dict[str, list[AccountInfo]]]:
-    """The votes the caller may take away: their own, and all where they own the change or administer."""
+    """The votes the caller may take away."""
     result: dict[str, dict[str, list[AccountInfo]]] = {}
     if not change.is_open or call.user is None:
         return result
-    every = call.user.admin or call.user.id == change.owner
     for (name, id_), vote in change.votes.items():
-        if vote.value and (every or id_ == call.user.id):
+        if _may_remove(call, change, id_, vote.value):
             result.setdefault(name, {}).setdefault(vote_name(vote.value), []).append(who(id_))
     return result
 
 
+def _may_remove(call: Call, change: Change, voter: int, value: int) -> bool:
+    """Everybody may take their own votes back, owners all that do not object, administrators all."""
+    user = call.user
+    if user is None:
+        return False
+    return user.admin or user.id == voter or (user.id == change.owner and value >= 0)
+
+
 def removable_reviewers(call: Call, change: Change) -> list[int]:
-    """The reviewers and CCs that the caller may take away."""
+    """The reviewers and CCs that the caller may take away: those all of whose votes they may take away."""
     if not change.is_open or call.user is None:
         return []
-    every = call.user.admin or call.user.id == change.owner
-    return [id_ for id_ in sorted(change.reviewers, reverse=True) if every or id_ == call.user.id]
+    user = call.user
+    found = []
+    for id_ in sorted(change.reviewers, reverse=True):
+        worst = min((vote.value for (_, who), vote in change.votes.items() if who == id_), default=0)
+        if (user.id in {id_, change.owner} or user.admin) and _may_remove(call, change, id_, worst):
+            found.append(id_)
+    return found

@@ -123,7 +123,7 @@ def _checked(option: Option, name: str, value: str) -> str:
     if option.kind == "integer":
         valid = value.removeprefix("-").removeprefix("+").isdecimal() and -(2**31) <= int(value) < 2**31
     elif option.choices:
-        value = value.upper()
+        value = value.upper().replace("-", "_")
         valid = value in option.choices
     elif option.kind == "flag":
         valid = value.lower() in {"", "true", "false", "yes", "no", "on", "off", "1", "0"}

@@ -21,14 +21,14 @@ _ATOM = re.compile(r"\b(?:AND|OR|NOT)\b|\(|\)|\s-|^-")
 
 def submit_records(host: Host, change: Change, who: Callable[[int], AccountInfo]) -> list[dict[str, Any]]:
     """What Gerrit's default rule says: it asks for no label, so it only tells who voted highest."""
+    if change.status == "ABANDONED":
+        return []
     labels = []
-    for name, label in host.labels(change.project).items():
+    for name in host.labels(change.project):
         record: dict[str, Any] = {"label": name, "status": "MAY"}
-        voter = next(
-            (id_ for (own, id_), vote in change.votes.items() if own == name and vote.value == label.highest), None
-        )
-        if voter is not None:
-            record["applied_by"] = who(voter)
+        voters = [id_ for (own, id_), vote in change.votes.items() if own == name and vote.value]
+        if voters:
+            record["applied_by"] = who(voters[-1])
         labels.append(record)
     status = "OK" if change.is_open else "CLOSED"
     own = {"rule_name": "gerrit~DefaultSubmitRule", "status": status, "labels": labels}
@@ -37,15 +37,43 @@ def submit_records(host: Host, change: Change, who: Callable[[int], AccountInfo]
 
 def _plugin_record(verdict: SubmitVerdict) -> dict[str, Any]:
     record: dict[str, Any] = {"rule_name": verdict.rule, "status": verdict.status}
-    if verdict.requirement:
-        type_, text = verdict.requirement
-        record["requirements"] = [{"status": verdict.status, "fallback_text": text, "type": type_}]
-    return record
+    shown = _shown(verdict)
+    return {**record, "requirements": shown} if shown else record
+
+
+def _shown(verdict: SubmitVerdict) -> list[dict[str, Any]]:
+    if verdict.requirement is None:
+        return []
+    type_, text = verdict.requirement
+    return [{"status": verdict.status, "fallback_text": text, "type": type_}]
+
+
+def plugin_requirements(host: Host, change: Change) -> list[dict[str, Any]]:
+    """What the submit rules of plugins ask for, in the old form that changes show without being asked."""
+    return [shown for _, verdict in submit_verdicts(host, change) for shown in _shown(verdict)]
 
 
 def submit_requirements(host: Host, change: Change) -> list[dict[str, Any]]:
-    """Every requirement with its expressions and how each came out."""
-    return [_requirement(host, change, verdict) for verdict in judge(host, change)]
+    """Every requirement with its expressions and how each came out; those of plugins are marked as legacy."""
+    own = [_requirement(host, change, verdict) for verdict in judge(host, change)]
+    return own + [_legacy_requirement(verdict) for _, verdict in submit_verdicts(host, change)]
+
+
+def _legacy_requirement(verdict: SubmitVerdict) -> dict[str, Any]:
+    passes = verdict.status == "OK"
+    return {
+        "name": verdict.rule,
+        "status": "SATISFIED" if passes else "UNSATISFIED",
+        "is_legacy": True,
+        "submittability_expression_result": {
+            "expression": f"rule:{verdict.rule}",
+            "fulfilled": passes,
+            "status": "PASS" if passes else "FAIL",
+            "passing_atoms": [verdict.rule] if passes else [],
+            "failing_atoms": [] if passes else [verdict.rule],
+            "atom_explanations": {},
+        },
+    }
 
 
 def _requirement(host: Host, change: Change, verdict: Verdict) -> dict[str, Any]:

@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import unquote_plus
 
-from mock_gerrit.changes import Change, PatchSet
+from mock_gerrit.changes import Change, Comment, Message, PatchSet
+from mock_gerrit.entities import Account, Project
 from mock_gerrit.errors import GerritError, not_found
+from mock_gerrit.people import find_one
 from mock_gerrit.repository import full_branch_name
 from mock_gerrit.rest.call import Call
-from mock_gerrit.visibility import may_see
+from mock_gerrit.visibility import may_read, may_see
 
 Resolver = Callable[[Call, str, Mapping[str, Any]], Any]
 _CHANGE_ID = re.compile(r"^I[0-9a-f]{4,40}$")
@@ -44,6 +46,11 @@ def find_changes(call: Call, raw: str) -> list[Change]:
     return []
 
 
+def hidden(project: str) -> GerritError:
+    """What Gerrit answers of a project in state HIDDEN."""
+    return GerritError(409, f"project {project} has state HIDDEN does not permit read")
+
+
 def change(call: Call, raw: str, _: Mapping[str, Any]) -> Change:
     """The change that an identifier names; 404 unless exactly one is visible, 409 in a hidden project."""
     found = [item for item in find_changes(call, raw) if may_see(call.host, call.user, item) or _hidden(call, item)]
@@ -53,7 +60,7 @@ def change(call: Call, raw: str, _: Mapping[str, Any]) -> Change:
         raise GerritError(404, f"Multiple changes found for {unquote_plus(raw)}")
     state = call.host.projects[found[0].project].state
     if state == "HIDDEN":
-        raise GerritError(409, f"project state {state} does not permit read")
+        raise hidden(found[0].project)
     return found[0]
 
 
@@ -93,5 +100,72 @@ def plugin(call: Call, raw: str, _: Mapping[str, Any]) -> Any:  # noqa: ANN401 -
     return found
 
 
-RESOLVERS: dict[str, Resolver] = {"change": change, "revision": revision, "config": config, "plugin": plugin}
+def reviewer(call: Call, raw: str, resources: Mapping[str, Any]) -> Account:
+    """Somebody who is on the change."""
+    from mock_gerrit.rest.reviewers import reviewer_named  # noqa: PLC0415 - it uses the routes this module serves
+
+    return reviewer_named(call, resources["change"], unquote_plus(raw))
+
+
+def account(call: Call, raw: str, _: Mapping[str, Any]) -> Account:
+    """The account that a number, name, address or `self` means."""
+    text = unquote_plus(raw)
+    if text in {"self", "me"} and call.user is None:
+        raise GerritError(403, f"Resolving account '{text}' requires login")
+    return find_one(call.host, call.user, text)
+
+
+def draft(call: Call, raw: str, resources: Mapping[str, Any]) -> Comment:
+    """One's own draft of a patch set."""
+    return _comment(resources["change"].drafts, raw, resources, author=call.signed_in().id)
+
+
+def comment(_: Call, raw: str, resources: Mapping[str, Any]) -> Comment:
+    """A published comment of a patch set."""
+    return _comment(resources["change"].comments, raw, resources)
+
+
+def _comment(known: list[Comment], raw: str, resources: Mapping[str, Any], *, author: int | None = None) -> Comment:
+    id_ = unquote_plus(raw)
+    for item in known:
+        own = author is None or item.author == author
+        if item.id == id_ and own and item.patch_set == resources["revision"].number:
+            return item
+    raise not_found(id_)
+
+
+def message(_: Call, raw: str, resources: Mapping[str, Any]) -> Message:
+    """An entry of a change's log."""
+    id_ = unquote_plus(raw)
+    found = next((item for item in resources["change"].messages if item.id == id_), None)
+    if found is None:
+        raise GerritError(404, f"change message {id_} not found")
+    return found
+
+
+def project(call: Call, raw: str, _: Mapping[str, Any]) -> Project:
+    """A project the caller may read; 404 for others, 409 for a hidden one."""
+    name = unquote_plus(raw).removesuffix(".git")
+    found = call.host.projects.get(name)
+    if found is None or not (may_read(call.user, found) or found.state == "HIDDEN"):
+        raise not_found(name)
+    if found.state == "HIDDEN" and not call.is_admin:
+        raise hidden(name)
+    return found
+
+
+def branch(call: Call, raw: str, resources: Mapping[str, Any]) -> str:
+    """The full ref name of a branch."""
+    name = unquote_plus(raw)
+    ref = "HEAD" if name == "HEAD" else full_branch_name(name)
+    if ref != "HEAD" and ref not in call.host.repository(resources["project"].name).refs:
+        raise not_found(name)
+    return ref
+
+
+RESOLVERS: dict[str, Resolver] = {
+    "change": change, "revision": revision, "config": config, "plugin": plugin,
+    "reviewer": reviewer, "account": account, "draft": draft, "comment": comment, "message": message, "project": project,
+    "branch": branch,
+}  # fmt: skip
 """How each `{parameter}` of a route is looked up; any other is its decoded text."""

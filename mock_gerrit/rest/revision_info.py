@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from hashlib import sha1
 from typing import Any
 
 from mock_gerrit.changes import COMMIT_MESSAGE, Change, PatchSet
-from mock_gerrit.diffing import size_of
+from mock_gerrit.diffing import edits, size_of
 from mock_gerrit.repository import CommitFacts, FileChange, Identity, Repository, full_branch_name
 from mock_gerrit.rest.call import Call
 from mock_gerrit.rest.formats import AccountInfo, timestamp
+from mock_gerrit.submittability import is_submittable
+from mock_gerrit.submitting import together
 from mock_gerrit.updates import patch_set_ref
 
 Who = Callable[[int], AccountInfo]
@@ -31,10 +34,12 @@ def revision(call: Call, change: Change, patch_set: PatchSet, options: frozenset
     if "ALL_COMMITS" in options or (current and "CURRENT_COMMIT" in options):
         info["commit"] = commit_info(repository, patch_set.commit)
     info["branch"] = full_branch_name(change.branch)
+    if patch_set.made_here:
+        info["conflicts"] = {"no_base_reason": "NO_MERGE_PERFORMED", "contains_conflicts": False}
     if "ALL_FILES" in options or (current and "CURRENT_FILES" in options):
         info["files"] = files(repository, parent_of(repository, patch_set.commit), patch_set.commit)
-    if current and "CURRENT_ACTIONS" in options:
-        info["actions"] = {}
+    if current and "CURRENT_ACTIONS" in options and call.user is not None:
+        info["actions"] = revision_actions(call, change, patch_set)
     if "COMMIT_FOOTERS" in options:
         info["commit_with_footers"] = with_review_footers(call, change, patch_set)
     if patch_set.description:
@@ -113,16 +118,77 @@ def magic_text(repository: Repository, facts: CommitFacts) -> str:
     return "\n".join(lines) + "\n\n" + facts.message
 
 
-def commit_message_file(repository: Repository, sha: str) -> dict[str, Any]:
-    """The entry of `/COMMIT_MSG` in a list of files."""
-    text = magic_text(repository, repository.facts(sha))
+def _hash_of(text: str) -> str:
+    return sha1(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def commit_message_file(repository: Repository, old: str | None, new: str) -> dict[str, Any]:
+    """The entry of `/COMMIT_MSG` in a list of files; compared with an older patch set's where one is given."""
+    text = magic_text(repository, repository.facts(new))
+    before = magic_text(repository, repository.facts(old)) if old else ""
+    found = [edit for edit in edits(before.encode(), text.encode()) if not edit.equal]
     size = len(text.encode())
-    return {"status": "A", "lines_inserted": text.count("\n"), "size_delta": size, "size": size}
+    info: dict[str, Any] = {} if old else {"status": "A"}
+    info["old_sha"], info["new_sha"] = _hash_of(before), _hash_of(text)
+    for key, lines in (
+        ("lines_inserted", sum(edit.new[1] - edit.new[0] for edit in found)),
+        ("lines_deleted", sum(edit.old[1] - edit.old[0] for edit in found)),
+    ):
+        if lines:
+            info[key] = lines
+    return {**info, "size_delta": size - len(before.encode()), "size": size}
 
 
-def files_with_message(repository: Repository, old: str | None, new: str) -> dict[str, dict[str, Any]]:
-    """The files in which two commits differ, the commit message first."""
-    return {COMMIT_MESSAGE: commit_message_file(repository, new), **files(repository, old, new)}
+def files_with_message(repository: Repository, old: str | None, new: str, *, between: bool) -> dict[str, dict[str, Any]]:
+    """The files in which two commits differ, the commit message first.
+
+    Args:
+        repository: the project's content.
+        old: the older commit.
+        new: the newer one.
+        between: whether both are patch sets of one change; else the message is all new.
+    """
+    message = commit_message_file(repository, old if between else None, new)
+    return {COMMIT_MESSAGE: message, **files(repository, old, new)}
+
+
+def revision_actions(call: Call, change: Change, patch_set: PatchSet) -> dict[str, Any]:
+    """What the caller could do with a revision."""
+    user = call.user
+    if user is None:
+        return {}
+    found: dict[str, Any] = {"cherrypick": _action("POST", "Cherry Pick", "Cherry pick change to a different branch")}
+    if not change.is_open:
+        return found
+    if call.may_change(change):
+        found["description"] = _action("PUT", "Edit Description")
+    if patch_set is change.current:
+        if not change.wip and all(is_submittable(call.host, item) for item in together(call.host, change)):
+            found["submit"] = _submit_action(call, change)
+        found["rebase"] = _rebase_action(call, change)
+    return found
+
+
+def _submit_action(call: Call, change: Change) -> dict[str, Any]:
+    number, count = change.current.number, len(together(call.host, change))
+    if count == 1:
+        return _action("POST", "Submit", f"Submit patch set {number} into {change.branch}")
+    title = f"Submit patch set {number} and ancestors ({count} changes altogether) into {change.branch}"
+    return _action("POST", "Submit including parents", title)
+
+
+def _rebase_action(call: Call, change: Change) -> dict[str, Any]:
+    action = _action("POST", "Rebase", "Rebase onto tip of branch or parent change.")
+    action["enabled_options"] = ["rebase", "rebase_on_behalf_of_uploader"]
+    repository = call.host.repository(change.project)
+    if repository.branch(change.branch) == parent_of(repository, change.current.commit):
+        del action["enabled"]
+    return action
+
+
+def _action(method: str, label: str, title: str | None = None) -> dict[str, Any]:
+    told = {"title": title} if title else {}
+    return {"method": method, "label": label, **told, "enabled": True}
 
 
 def with_review_footers(call: Call, change: Change, patch_set: PatchSet) -> str:
@@ -143,26 +209,22 @@ def change_actions(call: Call, change: Change) -> dict[str, Any]:
     if user is None:
         return {}
 
-    def action(method: str, label: str, title: str | None = None) -> dict[str, Any]:
-        told = {"title": title} if title else {}
-        return {"method": method, "label": label, **told, "enabled": True}
-
     owner = user.admin or user.id == change.owner
     actions: dict[str, Any] = {}
     if owner and change.is_open:
         if change.private:
-            actions["private"] = action("DELETE", "Unmark private", "Unmark change as private")
+            actions["private"] = _action("DELETE", "Unmark private", "Unmark change as private")
         else:
-            actions["private"] = action("POST", "Mark private", "Mark change as private")
-        actions["topic"] = action("PUT", "Edit Topic")
-        actions["hashtags"] = action("POST", "Edit Hashtags")
-        actions["abandon"] = action("POST", "Abandon", "Abandon the change")
-        actions["move"] = action("POST", "Move Change", "Move change to a different branch")
-        actions["custom_keyed_values"] = action("POST", "Edit custom keyed values")
+            actions["private"] = _action("POST", "Mark private", "Mark change as private")
+        actions["topic"] = _action("PUT", "Edit Topic")
+        actions["hashtags"] = _action("POST", "Edit Hashtags")
+        actions["abandon"] = _action("POST", "Abandon", "Abandon the change")
+        actions["move"] = _action("POST", "Move Change", "Move change to a different branch")
+        actions["custom_keyed_values"] = _action("POST", "Edit custom keyed values")
         if change.wip:
-            actions["ready"] = action("POST", "Start Review", "Set Ready For Review")
+            actions["ready"] = _action("POST", "Start Review", "Set Ready For Review")
         else:
-            actions["wip"] = action("POST", "WIP", "Set Work In Progress")
+            actions["wip"] = _action("POST", "WIP", "Set Work In Progress")
     if change.is_open:
-        actions["followup"] = action("POST", "Follow-Up", "Create follow-up change")
+        actions["followup"] = _action("POST", "Follow-Up", "Create follow-up change")
     return actions

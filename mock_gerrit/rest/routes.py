@@ -26,8 +26,8 @@ Endpoint = TypeVar("Endpoint", bound=View)
 class Resolver(Protocol):
     """Turns the text of a path segment into what it stands for, or raises GerritError."""
 
-    def __call__(self, call: Call, text: str, /) -> Any:  # noqa: ANN401 - a Change, an Account, …
-        """Looks the thing up for the caller."""
+    def __call__(self, call: Call, raw: str, resources: Mapping[str, Any], /) -> Any:  # noqa: ANN401 - a Change, …
+        """Looks the thing up for the caller; `raw` is still percent-encoded, `resources` came before it in the path."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,9 +67,13 @@ class Routes:
     >>> @routes.get("/config/{config}/version", doc="#get-version")
     ... def version(call, *, config):
     ...     return "3.13.0"
+
+    Attributes:
+        resolvers: how parameters of these endpoints are looked up that Gerrit itself does not have.
     """
 
     def __init__(self) -> None:
+        self.resolvers: dict[str, Resolver] = {}
         self._routes: list[Route] = []
         self._tree: Member | None = None
 

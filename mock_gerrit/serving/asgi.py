@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gzip
 import zlib
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
@@ -19,6 +18,9 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+BODY_LIMIT = 32 * 1024 * 1024
+"""The largest body that is taken, in bytes, packed and unpacked: clients under test may be hostile."""
 
 CONNECTION = "mock_gerrit.connection"
 """The key in `scope["extensions"]` under which a server that can do more tells so with a `Connection`."""
@@ -38,6 +40,13 @@ class Connection:
     target: str
     authority: str | None
     reset: Callable[[], None]
+
+
+class BodyTooLargeError(Exception):
+    """A request's body is larger than `BODY_LIMIT`."""
+
+    def __init__(self) -> None:
+        super().__init__(f"The body is larger than {BODY_LIMIT} bytes.")
 
 
 class GerritApp:
@@ -61,7 +70,13 @@ class GerritApp:
         if scope["type"] == "lifespan":
             await _live(receive, send)
             return
-        request = await read_request(scope, receive)
+        try:
+            request = await read_request(scope, receive)
+        except BodyTooLargeError as refused:
+            await send_response(send, plain(413, str(refused), ("Connection", "close")))
+            return
+        if request is None:
+            return
         world = self._world() if callable(self._world) else self._world
         host = self._find(world, request.authority)
         if host is None:
@@ -106,8 +121,15 @@ def connection_of(scope: Scope) -> Connection | None:
     return found
 
 
-async def read_request(scope: Scope, receive: Receive) -> Request:
-    """Read a request to its end, its target untouched and its body unpacked."""
+async def read_request(scope: Scope, receive: Receive) -> Request | None:
+    """Read a request, its target untouched and its body unpacked; None where the client left before its end.
+
+    Raises:
+        BodyTooLargeError: it is too large.
+    """
+    body = await _body(receive)
+    if body is None:
+        return None
     headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"])
     by_name = {name.lower(): value for name, value in reversed(headers)}
     connection = connection_of(scope)
@@ -115,7 +137,7 @@ async def read_request(scope: Scope, receive: Receive) -> Request:
         method=scope["method"],
         target=connection.target if connection else _target(scope),
         headers=headers,
-        body=unpacked(await _body(receive), by_name.get("content-encoding", "")),
+        body=unpacked(body, by_name.get("content-encoding", "")),
         scheme=scope["scheme"],
         authority=(connection and connection.authority) or by_name.get("host", ""),
     )
@@ -127,26 +149,34 @@ def _target(scope: Scope) -> str:
     return (path + b"?" + query if query else path).decode("latin-1")
 
 
-async def _body(receive: Receive) -> bytes:
-    chunks = []
-    while True:
+async def _body(receive: Receive) -> bytes | None:
+    body = bytearray()
+    while len(body) <= BODY_LIMIT:
         message = await receive()
         if message["type"] == "http.disconnect":
-            break
-        chunks.append(message.get("body", b""))
+            return None
+        body += message.get("body", b"")
         if not message.get("more_body", False):
-            break
-    return b"".join(chunks)
+            return bytes(body)
+    raise BodyTooLargeError
 
 
 def unpacked(body: bytes, encoding: str) -> bytes:
-    """Undo gzip; a body that is no gzip reaches Gerrit as it is."""
+    """Undo gzip; a body that is no gzip reaches Gerrit as it is.
+
+    Raises:
+        BodyTooLargeError: it is too large when unpacked.
+    """
     if encoding.lower() != "gzip":
         return body
+    unpacker = zlib.decompressobj(wbits=31)
     try:
-        return gzip.decompress(body)
-    except (OSError, EOFError, zlib.error):
+        plain_body = unpacker.decompress(body, BODY_LIMIT)
+    except zlib.error:
         return body
+    if unpacker.unconsumed_tail:
+        raise BodyTooLargeError
+    return plain_body if unpacker.eof else body
 
 
 async def gone_within(seconds: float, receive: Receive) -> bool:

@@ -7,11 +7,11 @@ import ssl
 from typing import Literal, Protocol
 
 from mock_gerrit.serving.protocol import Connections
+from mock_gerrit.serving.tls import secure
 
-RefusalKind = Literal["connect", "http", "direct", "tls", "malformed"]
+RefusalKind = Literal["connect", "http", "direct", "tls", "malformed", "crowd"]
 
 _HEAD_LIMIT = 65536
-_HANDSHAKE_SECONDS = 10.0
 
 
 class Doorkeeper(Protocol):
@@ -44,6 +44,9 @@ class Front(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - what a TCP server hands over, told to mypy
         self._transport = transport
         self._connections.opened(transport)
+        if self._connections.crowded:
+            self._doorkeeper.refuse("crowd", str(transport.get_extra_info("peername")))
+            transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         """They left before it was clear what they wanted."""
@@ -56,20 +59,22 @@ class Front(asyncio.Protocol):
         if not self._seen.startswith(word[: len(self._seen)]):
             self._connections.take_over(self._transport, None, self._seen)
         elif b"\r\n\r\n" in self._seen:
-            self._connect(self._seen.split(b"\r\n", 1)[0].decode("latin-1"))
+            head, _, rest = self._seen.partition(b"\r\n\r\n")
+            self._connect(head.split(b"\r\n")[0].decode("latin-1"), rest)
         elif len(self._seen) > _HEAD_LIMIT:
             self._refuse("malformed", "a CONNECT whose head does not end", "400 Bad Request", "The head is too long.")
 
-    def _connect(self, line: str) -> None:
+    def _connect(self, line: str, rest: bytes) -> None:
+        self._transport.pause_reading()
         words = line.split()
-        if len(words) != 3 or not words[1].rpartition(":")[2].isdigit():
-            self._refuse("malformed", line, "400 Bad Request", "Expected CONNECT host:port HTTP/1.1.")
-            return
-        authority = words[1].lower().removesuffix(":443")
-        if not self._doorkeeper.knows(authority):
-            self._refuse("connect", words[1], "403 Forbidden", self._doorkeeper.refusal(authority))
-            return
-        self._connections.run(self._tunnel(authority))
+        name, _, port = words[1].lower().rpartition(":") if len(words) == 3 else ("", "", "")
+        authority = name if port == "443" else f"{name}:{port}"
+        if not port.isdigit() or rest:
+            self._refuse("malformed", line, "400 Bad Request", "Expected CONNECT host:port HTTP/1.1 and no more.")
+        elif port == "80" or not self._doorkeeper.knows(authority):
+            self._refuse("connect", words[1], "403 Forbidden", self._doorkeeper.refusal(f"{name}:{port}"))
+        else:
+            self._connections.run(self._tunnel(authority))
 
     def _refuse(self, kind: RefusalKind, target: str, status: str, text: str) -> None:
         self._doorkeeper.refuse(kind, target)
@@ -81,37 +86,12 @@ class Front(asyncio.Protocol):
     async def _tunnel(self, authority: str) -> None:
         """Open the tunnel and end TLS in it."""
         context = self._doorkeeper.server_context(host_name(authority))
-        early = _Early()
         self._transport.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
         try:
-            secure = await asyncio.get_running_loop().start_tls(
-                self._transport, early, context, server_side=True, ssl_handshake_timeout=_HANDSHAKE_SECONDS
-            )
+            await secure(self._connections, self._transport, context, authority=authority)
         except OSError as broken:
-            if not self._connections.dropping:
+            if not self._connections.over:
                 self._doorkeeper.refuse("tls", f"{authority}: {broken or type(broken).__name__}")
-            return
-        finally:
-            self._connections.closed(self._transport)
-        assert secure is not None  # noqa: S101 - documented, and told to mypy
-        if early.lost:
-            secure.abort()
-        else:
-            self._connections.take_over(secure, authority, early.data)
-
-
-class _Early(asyncio.Protocol):
-    """Keeps what arrives together with the end of the handshake, before HTTP can be attached."""
-
-    def __init__(self) -> None:
-        self.data = b""
-        self.lost = False
-
-    def data_received(self, data: bytes) -> None:
-        self.data += data
-
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
-        self.lost = True
 
 
 def host_name(authority: str) -> str:

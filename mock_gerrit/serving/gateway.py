@@ -25,7 +25,7 @@ class Refused:
         target: what the client wanted: `host:port` of a tunnel, a URL, or the first line of what it sent.
         kind: `connect`: a tunnel to a host that is not of the world; `http`: a URL of such a host; `direct`: a request
             to the gateway itself, as if it were a web server; `tls`: a tunnel whose client broke off the handshake, for
-            instance because it does not trust the authority; `malformed`: no HTTP.
+            instance because it does not trust the authority; `malformed`: no HTTP; `crowd`: one connection too many.
         at: when, in seconds of `time.monotonic()`.
     """
 
@@ -77,8 +77,8 @@ class Gateway:
             self._server = await loop.create_server(self._front, "127.0.0.1", self._port)
         else:
             self._server = await loop.create_server(self._front, sock=self._listener)
-        address = self._server.sockets[0].getsockname()
-        self.proxy_url = f"http://{address[0]}:{address[1]}"
+        name, port = self._server.sockets[0].getsockname()[:2]
+        self.proxy_url = f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
         return self
 
     async def __aexit__(

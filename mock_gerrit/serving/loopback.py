@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -10,6 +11,7 @@ from mock_gerrit.host import Host
 from mock_gerrit.serving.asgi import GerritApp
 from mock_gerrit.serving.authority import CertificateAuthority
 from mock_gerrit.serving.protocol import Connections
+from mock_gerrit.serving.tls import SecureFront
 from mock_gerrit.world import World
 
 
@@ -43,7 +45,8 @@ class Loopback:
         """Start accepting."""
         context = self.authority.server_context("127.0.0.1")
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._connections.protocol, "127.0.0.1", self.port, ssl=context)
+        front = partial(SecureFront, self._connections, context)
+        self._server = await loop.create_server(front, "127.0.0.1", self.port)
         self.port = self._server.sockets[0].getsockname()[1]
         self.url = f"https://127.0.0.1:{self.port}{self.world.host_named(self._host).context_path}"
         return self

@@ -8,10 +8,11 @@ import logging
 import socket
 import struct
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any, cast
 
 from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from mock_gerrit.serving.asgi import CONNECTION, AsgiApp, Connection
@@ -22,6 +23,8 @@ _logger.setLevel(logging.ERROR)  # bytes that are no HTTP are told to whoever li
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 _KEEP_ALIVE_SECONDS = 60
 _DROP_SECONDS = 1.0
+_MOST_CONNECTIONS = 256
+_LONGEST_HEAD = 256 * 1024
 
 
 def ignore_malformed(first_line: str) -> None:
@@ -34,6 +37,9 @@ class Connections:
     Args:
         app: the ASGI application that answers.
         malformed: told the beginning of whatever is no HTTP.
+
+    Attributes:
+        over: True from the moment of dropping on; connections that come later are aborted too.
 
     uvicorn's own server is not used, because it looks for its end only every 100 ms.
     """
@@ -49,7 +55,12 @@ class Connections:
         self._all_closed = asyncio.Event()
         self._all_closed.set()
         self.malformed = malformed
-        self.dropping = False
+        self.over = False
+
+    @property
+    def crowded(self) -> bool:
+        """Whether there are more connections at once than a client needs: none shall take all our files."""
+        return len(self._open) > _MOST_CONNECTIONS
 
     def protocol(self, authority: str | None = None) -> HttpProtocol:
         """A protocol for a new connection, on which the client reached us as `authority` if that is known."""
@@ -71,6 +82,8 @@ class Connections:
         """
         self._open.add(transport)
         self._all_closed.clear()
+        if self.over and isinstance(transport, asyncio.Transport):
+            transport.abort()
         connection: socket.socket = transport.get_extra_info("socket")
         with contextlib.suppress(OSError):  # the client may be gone already
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -89,7 +102,7 @@ class Connections:
 
     async def drop(self) -> None:
         """Abort every connection, and return when no task and no socket is left."""
-        self.dropping = True
+        self.over = True
         for transport in tuple(self._open):
             if isinstance(transport, asyncio.Transport):
                 transport.abort()
@@ -99,7 +112,6 @@ class Connections:
         tasks = tuple(self._state.tasks)
         if tasks:
             await asyncio.wait(tasks, timeout=_DROP_SECONDS)
-        self.dropping = False
 
 
 class HttpProtocol(HttpToolsProtocol):
@@ -110,6 +122,9 @@ class HttpProtocol(HttpToolsProtocol):
         self.logger = _logger
         self._connections = connections
         self._authority = authority
+        self._head_length = 0
+        self._in_head = True
+        self._cycles: list[RequestResponseCycle] = []
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn narrows it too
         """Take over a connection."""
@@ -117,36 +132,62 @@ class HttpProtocol(HttpToolsProtocol):
         self._connections.opened(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Let go of it, whatever it ended with."""
+        """Let go of it, whatever it ended with, and tell all requests on it; uvicorn tells only the latest."""
         super().connection_lost(exc)
         self._unset_keepalive_if_required()
-        self.transport.close()
+        if exc is not None:
+            self.transport.close()
+        self._give_up()
         self._connections.closed(self.transport)
 
+    def _give_up(self) -> None:
+        """Tell every request on the connection that nobody waits for its answer any more."""
+        for cycle in self._cycles:
+            cycle.disconnected = True
+            cycle.message_event.set()
+
     def data_received(self, data: bytes) -> None:
-        """Keep the beginning of what may turn out to be no HTTP."""
+        """Keep the beginning of what may turn out to be no HTTP, and end a head that never ends."""
+        if self.transport.is_closing():
+            return
         self._latest = data
+        self._head_length += len(data)
         super().data_received(data)
+        if not self._in_head:
+            self._head_length = 0
+        elif self._head_length > _LONGEST_HEAD and not self.transport.is_closing():
+            self.send_400_response("The head is too long.")
+
+    def on_message_begin(self) -> None:
+        """A head begins."""
+        self._in_head = True
+        super().on_message_begin()
 
     def send_400_response(self, msg: str) -> None:
         """Tell about bytes that are no HTTP."""
         self._connections.malformed(self._latest[:200].split(b"\r\n")[0].decode("latin-1"))
         super().send_400_response(msg)
+        self._give_up()
 
     def on_headers_complete(self) -> None:
-        """Add what ASGI has no word for before the application is started."""
+        """Add what ASGI has no word for."""
         authority, target = split_target(self.url.decode("latin-1"))
         self.url = target.encode("latin-1")
-        extension = Connection(target=target, authority=self._authority or authority, reset=self._reset)
+        self._in_head = False
+        super().on_headers_complete()  # the application is started in a task, after this
+        self._cycles = [cycle for cycle in self._cycles if not cycle.response_complete] + [self.cycle]
+        reset = partial(self._reset, self.cycle)
+        extension = Connection(target=target, authority=self._authority or authority, reset=reset)
         cast("dict[str, Any]", self.scope)["extensions"] = {CONNECTION: extension}
-        super().on_headers_complete()
 
-    def _reset(self) -> None:
+    def _reset(self, cycle: RequestResponseCycle) -> None:
         """Close so that the client's kernel sees RST, not FIN."""
+        if self.transport.is_closing():
+            return
         connection: socket.socket = self.transport.get_extra_info("socket")
         with contextlib.suppress(OSError):  # the client may be gone already
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
-        self.cycle.disconnected = True
+        cycle.disconnected = True
         self.transport.abort()
 
 

@@ -6,7 +6,7 @@ import base64
 import binascii
 import logging
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import parse_qsl
 
@@ -79,7 +79,8 @@ def _response(host: Host, request: Request, *, path: str, fault: Fault | None) -
         return spoil(fault, _answer(host, request))
     if fault.kind in UNANSWERED:
         return _NO_ANSWER
-    return invent(fault, base=host.url, path=path)
+    invented = invent(fault, base=host.url, path=path)
+    return replace(invented, body=b"") if request.method == "HEAD" else invented
 
 
 def _answer(host: Host, request: Request) -> Response:

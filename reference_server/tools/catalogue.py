@@ -42,7 +42,7 @@ WRITING: tuple[Callable[..., Any], ...] = (
 """Tools that change something on the host."""
 
 
-def register(server: ServerCore) -> None:
+def register_core_tools(server: ServerCore) -> None:
     """Register every core tool on `server`."""
     hint = read_only()
     for tool in READING:

@@ -28,7 +28,7 @@ ABOUT = {
     "sdk": {"name": "mcp", "version": "1.30.0"},
     "python": "3.11.7",
     "platform": "linux-x86_64",
-    "containment": {"pid_namespace": True, "guardian": False},
+    "containment": "pid namespace, guardian",
     "trials": 2,
     "gerrit_calls": 5,
     "seconds": 0.5,

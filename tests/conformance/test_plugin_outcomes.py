@@ -117,7 +117,8 @@ def test_the_certificate_keeps_its_schema(certifying: Certifying) -> None:
     jsonschema.validate(certificate, json.loads(SCHEMA_FILE.read_text()))
     assert {clause["id"] for clause in certificate["clauses"]} == ALL_PASS
     assert certificate["counts"] == {
-        "planned": 6, "run": 6, "pass": 4, "fail": 1, "inconclusive": 1, "blocked": 0, "not_applicable": 0, "not_run": 0,
+        "planned": 6, "run": 6, "pass": 4, "fail": 1,
+        "inconclusive": 1, "blocked": 0, "not_applicable": 0, "not_run": 0,
     }  # fmt: skip
     finding = next(clause for clause in certificate["clauses"] if clause["id"] == "ROUTE-NAMES")["findings"][0]
     assert set(finding) == {"tool", "expected", "saw", "evidence", "hint"}
@@ -128,5 +129,6 @@ def test_several_subjects_have_a_certificate_each_and_the_worst_verdict_decides(
     result = certifying.run("--conformance=other_ext", "-k", "not QUIET")
     result.assert_outcomes(passed=10, deselected=2)
     assert result.ret == 6
-    assert {certifying.certificate(slug)["subject"]["name"] for slug in ("my_ext", "other_ext")} == {"my_ext", "other_ext"}
+    for slug in ("my_ext", "other_ext"):
+        assert certifying.certificate(slug)["subject"]["name"] == slug
     assert (certifying.report / "junit.xml").is_file()

@@ -49,7 +49,9 @@ def test_a_subjects_node_id_runs_all_its_clauses(certifying: Certifying) -> None
 
 def test_a_misspelt_node_id_names_the_nearest(certifying: Certifying) -> None:
     result = certifying.run(f"{NODE}::ROUTE-NAME")
-    result.stderr.fnmatch_lines([f"ERROR: {NODE}::ROUTE-NAME is no clause of this run", f"*did you mean {NODE}::ROUTE-NAMES?"])
+    result.stderr.fnmatch_lines(
+        [f"ERROR: {NODE}::ROUTE-NAME is no clause of this run", f"*did you mean {NODE}::ROUTE-NAMES?"]
+    )
     assert result.ret == 4
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import base64
 import binascii
+import io
 import json
 import re
+import tarfile
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,8 +25,14 @@ _LOOSE = (
     (re.compile(r"\b[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d [A-Z]+ \d{4}\b"), "<time>"),
     (re.compile(r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4}\b"), "<time>"),
     (DRAWN, "<drawn>"),
+    (re.compile(r"(?<=_new-)[0-9a-f]{32}\b"), "<random>"),
+    (re.compile(r"\b(revert-[\w-]+-)[A-Z]{10}\b"), r"\1<random>"),
     (re.compile(r"\b(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,12}\b"), "<short sha>"),
 )
+_SETS = re.compile(r".*\.(?:hashtags|all|removable_reviewers|REVIEWER|CC|REMOVED|submit_requirements)")
+"""Lists that Gerrit makes of sets, in whatever order its hash tables have."""
+
+_DURATIONS = re.compile(r".*\.evaluation_milli_seconds")
 _HEADERS = (
     "Content-Type",
     "Content-Disposition",
@@ -44,6 +53,8 @@ class Difference:
     ours: object
 
     def __str__(self) -> str:
+        if self.where == "crash":
+            return f"crash where {self.recorded} was recorded:\n{self.ours}"
         return f"{self.where}: recorded {_short(self.recorded)}, ours {_short(self.ours)}"
 
 
@@ -101,7 +112,7 @@ class _Comparison:
 
     def __init__(self, names: Names, varies: tuple[str, ...]) -> None:
         self.names = names
-        self.varies = [re.compile(_path_pattern(path)) for path in varies]
+        self.varies = [*(re.compile(_path_pattern(path)) for path in varies), _DURATIONS]
         self.seen: dict[str, str] = {}
 
     def answers(self, step: Recorded, response: Response) -> Iterator[Difference]:
@@ -122,17 +133,16 @@ class _Comparison:
                 yield Difference("body", step.response["body"], body.decode(errors="replace"))
             else:
                 yield from self.values("body", recorded, ours)
-        elif step.response.get("body_encoding") == "base64":
-            if step.response_body != body and "body" not in step.response.get("varies", ""):
-                yield Difference("body", f"{len(step.response_body)} bytes", f"{len(body)} bytes")
         else:
-            yield from self.values("body", _plain(step.response_body), _plain(body))
+            yield from self._strings("body", _plain(step.response_body), _plain(body))
 
     def values(self, where: str, recorded: Any, ours: Any) -> Iterator[Difference]:
         """Compare two JSON values."""
         if any(pattern.fullmatch(where) for pattern in self.varies):
             if type(recorded) is not type(ours):
                 yield Difference(where, recorded, ours)
+            elif isinstance(recorded, str):
+                self.names.ours[recorded] = ours
         elif isinstance(recorded, dict) and isinstance(ours, dict):
             yield from self._objects(where, recorded, ours)
         elif isinstance(recorded, list) and isinstance(ours, list):
@@ -190,23 +200,23 @@ class _Comparison:
             yield Difference(f"{where} (length)", _outline(recorded), _outline(ours))
         if _numbered(recorded) and _numbered(ours):
             recorded, ours = _by_number(recorded, ours)
-        elif self._order_varies(where):
+        elif self._order_varies(where) or _are_reviewers(recorded):
             ours = self._nearest(where, recorded, ours)
         for index, (theirs, own) in enumerate(zip(recorded, ours, strict=False)):
             yield from self.values(f"{where}[{index}]", theirs, own)
 
     def _order_varies(self, where: str) -> bool:
-        return any(pattern.pattern.startswith(re.escape(where) + re.escape("[")) for pattern in self.varies)
+        inside = re.escape(f"{where}[")
+        return bool(_SETS.fullmatch(where)) or any(pattern.pattern.startswith(inside) for pattern in self.varies)
 
     def _nearest(self, where: str, recorded: list[Any], ours: list[Any]) -> list[Any]:
         """Our elements in the order in which they differ least from the recorded ones."""
         left, ordered = list(ours), []
-        for index, theirs in enumerate(recorded):
+        for theirs in recorded:
             if not left:
                 break
-            trial = [len(list(_Comparison(Names(), ()).values(where, theirs, own))) for own in left]
-            ordered.append(left.pop(trial.index(min(trial))) if min(trial) else left.pop(trial.index(0)))
-            del index
+            unlike = [len(list(_Comparison(Names(), ()).values(where, theirs, own))) for own in left]
+            ordered.append(left.pop(unlike.index(min(unlike))))
         return [*ordered, *left]
 
 
@@ -225,18 +235,34 @@ def _parsed(body: bytes) -> Any:
 
 
 def _plain(body: bytes) -> str:
-    """A text body; one that is base64 of a text is unpacked, so that moments in it can be set aside."""
+    """A body as text, so that moments in it can be set aside: an archive by its members, base64 unpacked."""
+    if body.startswith(b"PK"):
+        with zipfile.ZipFile(io.BytesIO(body)) as archive:
+            return "\n".join(f"{name}:\n{_text(archive.read(name))}" for name in archive.namelist())
+    if body.startswith(b"\x1f\x8b"):
+        with tarfile.open(fileobj=io.BytesIO(body)) as archive:
+            members = [(member.name, archive.extractfile(member)) for member in archive if member.isfile()]
+            return "\n".join(f"{name}:\n{_text(content.read())}" for name, content in members if content)
     try:
-        text = base64.b64decode(body, validate=True).decode() if len(body) >= 16 else ""
+        unpacked = base64.b64decode(body, validate=True).decode() if len(body) >= 16 else ""
     except (binascii.Error, UnicodeDecodeError):
-        text = ""
-    return text or body.decode(errors="replace")
+        unpacked = ""
+    return unpacked or _text(body)
+
+
+def _text(content: bytes) -> str:
+    return content.decode(errors="backslashreplace")
 
 
 def _outline(values: list[Any]) -> object:
     if _numbered(values):
         return [value["_number"] for value in values]
     return [value if not isinstance(value, dict | list) else "…" for value in values]
+
+
+def _are_reviewers(values: list[Any]) -> bool:
+    """Whether these are the reviewers of a change, which come in the order of a hash table."""
+    return bool(values) and all(isinstance(value, dict) and "approvals" in value for value in values)
 
 
 def _numbered(values: list[Any]) -> bool:

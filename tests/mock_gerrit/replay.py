@@ -3,6 +3,7 @@
     python -m tests.mock_gerrit.replay                       a line for each scenario
     python -m tests.mock_gerrit.replay 12-files --show       every difference of one scenario, step by step
     python -m tests.mock_gerrit.replay 12-files --show --step 14
+    python -m tests.mock_gerrit.replay 30-task --show --where plugins
     python -m tests.mock_gerrit.replay --scope               the steps that no endpoint of ours answers
     python -m tests.mock_gerrit.replay --tighten             raise the floors, drop what no longer differs
     python -m tests.mock_gerrit.replay --allow "WHY"         list what differs now, with that reason
@@ -16,9 +17,11 @@ from __future__ import annotations
 import argparse
 import base64
 import binascii
+import re
 import traceback
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -31,7 +34,7 @@ from mock_gerrit.world import World
 from tests.mock_gerrit.comparison import Difference, Names, compare
 from tests.mock_gerrit.coverage_table import Table
 from tests.mock_gerrit.recordings import Recorded, scenario, scenario_names
-from tests.mock_gerrit.stand_ins import push, stand_in
+from tests.mock_gerrit.stand_ins import push, restored_file, stand_in
 
 Verdict = Literal["identical", "differs", "out of scope", "set up"]
 AUTHORITY = "127.0.0.1:8481"
@@ -96,8 +99,9 @@ class Replay:
             yield self._step(step, told.varies.get(step.index, ()))
 
     def _step(self, step: Recorded, varies: tuple[str, ...]) -> Outcome:
-        if step.file:
-            self.host.projects[step.file["project"]].settings[step.file["path"]] = step.file["text"]
+        file = step.file or restored_file(step)
+        if file:
+            self.host.projects[file["project"]].settings[file["path"]] = file["text"]
         if step.push:
             push(self.host, step)
         if step.request is None:
@@ -127,10 +131,8 @@ class Replay:
 
     def _request(self, step: Recorded) -> Request:
         body = step.request_body
-        try:
+        with suppress(UnicodeDecodeError):
             body = self.names.translate(body.decode()).encode()
-        except UnicodeDecodeError:
-            pass
         headers = {name: self._header(name, value) for name, value in step.request_headers.items()}
         return Request(
             method=step.method,
@@ -175,18 +177,19 @@ def _summary(name: str, found: tuple[Outcome, ...]) -> str:
     )
 
 
-def _show(found: Iterable[Outcome], only: int | None, limit: int) -> None:
+def _show(found: Iterable[Outcome], asked: argparse.Namespace) -> None:
     for outcome in found:
         step = outcome.step
-        if outcome.verdict != "differs" or only not in {None, step.index}:
+        shown = [item for item in outcome.differences if re.search(asked.where, item.where)]
+        if outcome.verdict != "differs" or asked.step not in {None, step.index} or not shown:
             continue
         print(f"\n{step.scenario} {step.name}: {step.user} {step.method} {step.target}")
         if step.request_body:
             print(f"    body {step.request_body[:200]!r}")
-        for difference in outcome.differences[:limit]:
+        for difference in shown[: asked.limit]:
             print(f"    {difference}")
-        if len(outcome.differences) > limit:
-            print(f"    … and {len(outcome.differences) - limit} more")
+        if len(shown) > asked.limit:
+            print(f"    … and {len(shown) - asked.limit} more")
 
 
 def _scope(found: Iterable[Outcome]) -> None:
@@ -203,6 +206,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--show", action="store_true", help="print what differs")
     parser.add_argument("--step", type=int, help="with --show: this step only")
     parser.add_argument("--limit", type=int, default=12, help="with --show: differences of one step to print")
+    parser.add_argument("--where", default="", metavar="REGEX", help="with --show: differences in these places only")
     parser.add_argument("--scope", action="store_true", help="print the steps that are out of scope")
     parser.add_argument("--tighten", action="store_true", help="raise floors and drop stale entries of the table")
     parser.add_argument("--allow", metavar="WHY", help="list what differs now in the table, with this reason")
@@ -211,7 +215,7 @@ def main(arguments: list[str] | None = None) -> None:
         found = outcomes()[name]
         print(_summary(name, found))
         if asked.show:
-            _show(found, asked.step, asked.limit)
+            _show(found, asked)
         if asked.scope:
             _scope(found)
     if asked.tighten or asked.allow:

@@ -7,9 +7,10 @@ the world it was recorded in.
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote
 
@@ -17,14 +18,15 @@ from mock_gerrit.changes import Change
 from mock_gerrit.entities import Account, Label, SubmitRequirement
 from mock_gerrit.host import Host
 from mock_gerrit.repository import full_branch_name
-from tests.mock_gerrit.recorded_pushes import LINES, PushedCommit, commit_of
-from tests.mock_gerrit.recordings import Recorded
+from tests.mock_gerrit.recorded_pushes import EMPTY, LINES, PushedCommit, commit_of
+from tests.mock_gerrit.recordings import Recorded, scenario
 
 StandIn = Callable[[Host, Recorded, "re.Match[str]"], None]
 UNRECORDED_EDITS: dict[int, dict[str, str]] = {
     31: {"to-submit.txt": "to-submit\n"},
     47: {"a.txt": LINES, "b.txt": "b\n"},
     48: {"a.txt": LINES},
+    56: {"a.txt": "a\n"},
     79: {"a.txt": "a\n"},
 }
 """Files that the recorder put into the edit of a change without recording the request."""
@@ -35,92 +37,86 @@ def push(host: Host, step: Recorded) -> None:
     pushed = step.push or {}
     if pushed["exit"] or not pushed["ref"].startswith("refs/for/"):
         return
-    options = [tuple(option.partition("=")[::2]) for option in pushed["options"]]
-    branch = pushed["ref"].removeprefix("refs/for/")
+    upload = Upload(
+        host=host,
+        user=step.user,
+        project=pushed["project"],
+        branch=pushed["ref"].removeprefix("refs/for/"),
+        options=tuple(option.partition("=")[::2] for option in pushed["options"]),
+    )
     parent: Change | None = None
     for line in reversed(pushed["commits"]):
         recorded, _, subject = line.partition(" ")
-        if _is_base(recorded):
-            continue
-        commit = commit_of(recorded)
-        parent = _upload(host, step, commit, commit.message(subject), branch, options, parent)
+        if not recorded.startswith(EMPTY):
+            parent = upload.commit(commit_of(recorded), subject, parent)
 
 
-def _is_base(recorded: str) -> bool:
-    """Whether the commit was there before anything was pushed for review."""
-    return recorded.startswith("1bb6c74")
+def restored_file(step: Recorded) -> dict[str, str] | None:
+    """The configuration that a push brought back: the recorder told the text only the first time."""
+    if step.push and step.push["commits"][0].endswith(" Define tasks again"):
+        return next(other.file for other in scenario("30-task").steps if other.file)
+    return None
 
 
-def _upload(
-    host: Host,
-    step: Recorded,
-    commit: PushedCommit,
-    message: str,
-    branch: str,
-    options: list[tuple[str, ...]],
-    parent: Change | None,
-) -> Change:
-    project = (step.push or {})["project"]
-    known = _change_at(host, project, branch, commit.change_id)
-    if known is None:
-        return _new_change(host, step, commit, message, branch, options, parent)
-    if known.is_open and host.repository(project).facts(known.current.commit).message != message or _differs(
-        host, known, commit
-    ):
-        note = next((option[1].replace("_", " ") for option in options if option[0] == "m"), None)
-        host.patch_set(known, files=commit.files, message=message, note=note)
-    return known
+@dataclass(frozen=True, kw_only=True)
+class Upload:
+    """A push for review: who pushes where, with which options (name and value)."""
 
+    host: Host
+    user: str
+    project: str
+    branch: str
+    options: tuple[tuple[str, str], ...]
 
-def _differs(host: Host, change: Change, commit: PushedCommit) -> bool:
-    repository = host.repository(change.project)
-    files = repository.files(change.current.commit)
-    return any(
-        path not in files or repository.content(files[path]) != content
-        for path, content in commit.files.items()
-        if content is not None
-    )
+    def commit(self, pushed: PushedCommit, subject: str, parent: Change | None) -> Change:
+        """The change that a commit of the push belongs to, once it is uploaded."""
+        known = self._change_of(pushed)
+        if known is None:
+            return self._open(pushed, subject, parent)
+        if known.is_open and self._is_new(pushed, subject, known):
+            note = next((note.replace("_", " ") for note in self._values("m")), None)
+            self.host.patch_set(known, files=pushed.files, message=pushed.message(subject), note=note)
+        return known
 
+    def _change_of(self, pushed: PushedCommit) -> Change | None:
+        wanted = (self.project, self.branch, pushed.change_id)
+        every = self.host.changes.values()
+        return next((item for item in every if (item.project, item.branch, item.change_id) == wanted), None)
 
-def _change_at(host: Host, project: str, branch: str, change_id: str) -> Change | None:
-    wanted = (project, branch, change_id)
-    return next((item for item in host.changes.values() if (item.project, item.branch, item.change_id) == wanted), None)
+    def _is_new(self, pushed: PushedCommit, subject: str, known: Change) -> bool:
+        """Whether the commit is another one than the current patch set."""
+        repository = self.host.repository(self.project)
+        files = repository.files(known.current.commit)
+        current = {path: repository.content(files[path]) for path in pushed.files if path in files}
+        message = repository.facts(known.current.commit).message
+        return (message, current) != (pushed.message(subject), pushed.files)
 
+    def _values(self, *names: str) -> list[str]:
+        return [value for name, value in self.options if name in names]
 
-def _new_change(
-    host: Host,
-    step: Recorded,
-    commit: PushedCommit,
-    message: str,
-    branch: str,
-    options: list[tuple[str, ...]],
-    parent: Change | None,
-) -> Change:
-    def values(*names: str) -> list[str]:
-        return [option[1] for option in options if option[0] in names]
-
-    votes = [re.fullmatch(r"(.+?)([+-]\d+)", vote) for vote in values("label")]
-    return host.change(
-        (step.push or {})["project"],
-        owner=step.user,
-        branch=branch,
-        message=message,
-        files=commit.files,
-        parent=parent if parent and parent.is_open else None,
-        topic=next(iter(values("topic", "t")), None),
-        hashtags=values("hashtag"),
-        reviewers=values("r"),
-        cc=values("cc"),
-        votes={vote[1]: {step.user: int(vote[2])} for vote in votes if vote},
-        wip=("wip", "") in options,
-        private=("private", "") in options,
-        change_id=commit.change_id,
-    )
+    def _open(self, pushed: PushedCommit, subject: str, parent: Change | None) -> Change:
+        votes = [re.fullmatch(r"(.+?)([+-]\d+)", vote) for vote in self._values("label")]
+        return self.host.change(
+            self.project,
+            owner=self.user,
+            branch=self.branch,
+            message=pushed.message(subject),
+            files=pushed.files,
+            parent=parent if parent and parent.is_open else None,
+            topic=next(iter(self._values("topic")), None),
+            hashtags=self._values("hashtag", "t"),
+            reviewers=self._values("r"),
+            cc=self._values("cc"),
+            votes={vote[1]: {self.user: int(vote[2])} for vote in votes if vote},
+            wip=("wip", "") in self.options,
+            private=("private", "") in self.options,
+            change_id=pushed.change_id,
+        )
 
 
 def stand_in(host: Host, step: Recorded) -> bool:
     """Does to the host what an exchange did that is not simulated; False where nothing here knows how."""
-    path = step.target.partition("?")[0].removeprefix("/a")
+    path = re.sub(r"^/a(?=/)", "", step.target.partition("?")[0])
     for pattern, effect in _EFFECTS:
         found = re.fullmatch(pattern, f"{step.method} {path}")
         if found:
@@ -142,6 +138,7 @@ def _missing_change(host: Host, step: Recorded) -> bool:
             owner=step.user,
             branch=answer["branch"],
             subject=answer["subject"],
+            files={},
             topic=answer.get("topic"),
             number=answer["_number"],
         )
@@ -150,7 +147,11 @@ def _missing_change(host: Host, step: Recorded) -> bool:
 
 def _who(host: Host, step: Recorded, written: str) -> Account:
     name = unquote(written)
-    return host.account_of(step.user if name == "self" else int(name) if name.isdigit() else name)
+    if name != "self":
+        return host.account_of(int(name) if name.isdigit() else name)
+    cookie = step.request_headers.get("Cookie")
+    signed_in = next((account for account in host.accounts.values() if cookie in account.cookies), None)
+    return signed_in or host.account_of(step.user)
 
 
 def _make_account(host: Host, step: Recorded, found: re.Match[str]) -> None:
@@ -275,8 +276,27 @@ def _edit_file(host: Host, step: Recorded, found: re.Match[str]) -> None:
 def _publish_edit(host: Host, step: Recorded, found: re.Match[str]) -> None:
     number = int(found[1])
     edits: dict[int, Any] = host.__dict__.setdefault("_edits_of_the_replay", {})
-    files = edits.pop(number, None) or UNRECORDED_EDITS.pop(number, {})
-    host.patch_set(host.changes[number], files=files)
+    files = edits.pop(number, None)
+    if files is None and len(host.changes[number].patch_sets) == 1:
+        files = UNRECORDED_EDITS.get(number)
+    change = host.changes[number]
+    edited = change.current.number
+    host.patch_set(change, files=files or {})
+    said = f"Patch Set {change.current.number}: Published edit on patch set {edited}."
+    change.messages[-1] = replace(change.messages[-1], text=said)
+
+
+def _set_token(host: Host, step: Recorded, found: re.Match[str]) -> None:
+    passwords = _who(host, step, found[1]).passwords
+    if step.method == "DELETE":
+        passwords.pop(unquote(found[2]), None)
+    else:
+        passwords[unquote(found[2])] = step.response["json"]["token"]
+
+
+def _set_password(host: Host, step: Recorded, found: re.Match[str]) -> None:
+    name = base64.b64decode(step.request_headers["Authorization"].partition(" ")[2]).decode().partition(":")[0]
+    host.account_of(name).passwords["password.http"] = step.response["json"]
 
 
 def _nothing(host: Host, step: Recorded, found: re.Match[str]) -> None:
@@ -303,5 +323,7 @@ _EFFECTS: tuple[tuple[str, StandIn], ...] = (
     (r"PUT /plugins/(.+)\.js", _install_script),
     (r"PUT /changes/(\d+)/edit/([^/]+)", _edit_file),
     (r"POST /changes/(\d+)/edit:publish", _publish_edit),
-    (r"(?:PUT|POST|DELETE) .*/(?:tokens/.*|password\.http|tags/.*|gc|check|index|reviewed)", _nothing),
+    (r"(?:PUT|DELETE) /accounts/([^/]+)/tokens/([^/]+)", _set_token),
+    (r"PUT /accounts/[^/]+/password\.http", _set_password),
+    (r"(?:PUT|POST|DELETE) .*/(?:tags/.*|gc|check|index|reviewed)", _nothing),
 )

@@ -23,7 +23,9 @@ def test_as_many_steps_as_before_are_answered_as_recorded(scenario: str) -> None
 @every_scenario
 def test_a_step_that_is_answered_otherwise_is_listed_with_a_reason(scenario: str) -> None:
     listed = TABLE.differs.get(scenario, {})
-    new = [outcome for outcome in outcomes()[scenario] if outcome.verdict == "differs" and outcome.step.name not in listed]
+    new = [
+        outcome for outcome in outcomes()[scenario] if outcome.verdict == "differs" and outcome.step.name not in listed
+    ]
     told = [f"{outcome.step.name}: {outcome.differences[0]}" for outcome in new]
     assert not told, f"see python -m tests.mock_gerrit.replay {scenario} --show"
 

@@ -44,12 +44,12 @@ def test_only_a_valid_cookie_of_the_host_is_taken(tmp_path: Path, line: str, fit
     file = tmp_path / "gitcookies"
     file.write_text(f"# a comment\n\n{line}\n")
     if fits:
-        assert curl_configuration(cookie_host(file)) == 'cookie = "o=git-ada=1"\n'
+        assert curl_configuration(cookie_host(file)) == 'header = "Cookie: o=git-ada=1"\n'
     else:
         with pytest.raises(ConfigError, match=r"holds no valid cookie for review\.example\.com"):
             curl_configuration(cookie_host(file))
 
 
 def test_a_cookie_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="cannot read the cookie file .*absent"):
+    with pytest.raises(ConfigError, match=r"cannot read the cookie file .*absent"):
         curl_configuration(cookie_host(tmp_path / "absent"))

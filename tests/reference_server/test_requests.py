@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,15 @@ from reference_server.errors import ConfigError, GerritError
 
 from .conftest import TOKEN, Configure, basic
 from .scripted_gerrit import Answer, ScriptedGerrit, json_answer
+
+def command_lines() -> list[bytes]:
+    """The command lines of all processes, as `ps` shows them to everybody."""
+    lines = []
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            lines.append(process.read_bytes())
+    return lines
+
 
 BASIC = "Basic " + base64.b64encode(f"ada:{TOKEN}".encode()).decode()
 
@@ -94,9 +104,23 @@ async def test_credentials_do_not_follow_a_redirect(
 ) -> None:
     configure(basic(gerrit))
     gerrit.respond = lambda asked: Answer(status=302, headers={"Location": another_gerrit.url + "/login"})
-    with pytest.raises(GerritError, match="answered 302 and points to .*/login.*credentials"):
+    with pytest.raises(GerritError, match=r"answered 302 and points to .*/login.*credentials"):
         await client.run_curl_for_extension([gerrit.url + "/a/x"], gerrit.url)
     assert another_gerrit.asked == []
+
+
+@pytest.mark.parametrize("kind", ["http_basic", "git_cookies"])
+async def test_credentials_stay_even_where_the_extension_asks_to_follow(
+    gerrit: ScriptedGerrit, another_gerrit: ScriptedGerrit, configure: Configure, tmp_path: Path, kind: str
+) -> None:
+    (tmp_path / "cookies").write_text("localhost\tFALSE\t/\tTRUE\t0\to\tgit-ada=1\n")
+    login = {"username": "ada", "auth_token": TOKEN, "gitcookies_path": str(tmp_path / "cookies")}
+    configure(basic(gerrit, authentication={"type": kind, **login}))
+    elsewhere = another_gerrit.internal_url + "/landing"
+    gerrit.respond = lambda asked: Answer(status=302, headers={"Location": elsewhere})
+    await client.run_curl_for_extension(["--location", gerrit.url + "/a/x"], gerrit.url)
+    assert gerrit.asked[0].headers.keys() & {"authorization", "cookie"}
+    assert not another_gerrit.asked[0].headers.keys() & {"authorization", "cookie"}
 
 
 async def test_a_host_that_is_not_configured_is_not_asked(
@@ -141,7 +165,9 @@ async def test_a_silent_host_is_given_up_in_time(gerrit: ScriptedGerrit, configu
             await client.run_curl_for_extension([gerrit.url + "/a/x"], gerrit.url)
 
 
-async def test_a_refused_connection_is_an_error_that_names_the_host(gerrit: ScriptedGerrit, configure: Configure) -> None:
+async def test_a_refused_connection_is_an_error_that_names_the_host(
+    gerrit: ScriptedGerrit, configure: Configure
+) -> None:
     configure(basic(gerrit, "the one"))
     await gerrit.__aexit__()
     with pytest.raises(GerritError, match=r"the one \(https://localhost:\d+\): curl failed with exit code 7"):
@@ -169,16 +195,14 @@ async def test_brackets_and_braces_in_a_url_are_one_request(gerrit: ScriptedGerr
     assert gerrit.paths() == ["/a/[1-3]{x,y}"]
 
 
-async def test_no_secret_stands_in_a_command_line_while_curl_waits(gerrit: ScriptedGerrit, configure: Configure) -> None:
+async def test_no_secret_stands_in_a_command_line_while_curl_waits(
+    gerrit: ScriptedGerrit, configure: Configure
+) -> None:
     configure(basic(gerrit))
     lines: list[bytes] = []
 
     def look(asked: object) -> Answer:
-        for process in Path("/proc").glob("[0-9]*/cmdline"):
-            try:
-                lines.append(process.read_bytes())
-            except OSError:
-                continue
+        lines.extend(command_lines())
         return json_answer("{}")
 
     gerrit.respond = look
@@ -213,8 +237,7 @@ async def test_a_cancelled_request_leaves_no_curl_behind(gerrit: ScriptedGerrit,
     request.cancel()
     with pytest.raises(asyncio.CancelledError):
         await request
-    running = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
-    assert not any(f"{gerrit.url}/a/gone".encode() in line for line in running)
+    assert not any(f"{gerrit.url}/a/gone".encode() in line for line in command_lines())
 
 
 async def test_a_rest_call_sends_and_reads_json(gerrit: ScriptedGerrit, configure: Configure) -> None:
@@ -269,7 +292,9 @@ def test_a_segment_that_would_climb_is_refused(segment: str) -> None:
 
 
 def test_an_encoded_change_id_is_not_encoded_twice() -> None:
-    assert client.change_path("plugins%2Ftask~12") == client.change_path("plugins/task~12") == "/changes/plugins%2Ftask~12"
+    assert (
+        client.change_path("plugins%2Ftask~12") == client.change_path("plugins/task~12") == "/changes/plugins%2Ftask~12"
+    )
 
 
 def test_the_environment_overrides_the_default_and_an_argument_overrides_both(

@@ -62,7 +62,9 @@ def test_what_only_looks_alike_is_another_host(typed: str) -> None:
 
 
 def test_an_unknown_host_is_refused_with_those_that_there_are() -> None:
-    with pytest.raises(ConfigError, match=r"stranger.*review-a \(https://review-a\.example\.com\), https://example\.org/r"):
+    with pytest.raises(
+        ConfigError, match=r"stranger.*review-a \(https://review-a\.example\.com\), https://example\.org/r"
+    ):
         HOSTS.require("stranger")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from mock_gerrit.changes import Change
 from mock_gerrit.host import Host
 from mock_gerrit.plugins.api import Simulator, SubmitVerdict
-from mock_gerrit.plugins.code_owners import configuring, views
+from mock_gerrit.plugins.code_owners import checking, configuring, views
 from mock_gerrit.plugins.code_owners.settings import FILE, Settings
 from mock_gerrit.plugins.code_owners.status import all_approved, file_statuses
 from mock_gerrit.rest.routes import Routes
@@ -18,8 +18,9 @@ DEFAULT = "[codeOwners]\n\tglobalCodeOwner = *\n"
 
 
 routes = Routes()
-for family in (views.routes, configuring.routes):
+for family in (views.routes, checking.routes, configuring.routes):
     routes.include(family)
+    routes.resolvers.update(family.resolvers)
 
 
 def submit_rule(host: Host, change: Change) -> SubmitVerdict | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from mock_gerrit.entities import Project
 from mock_gerrit.errors import GerritError, bad_request, forbidden
-from mock_gerrit.plugins.code_owners.owners import owners_files
+from mock_gerrit.plugins.code_owners.owners import branch_name, owners_files
 from mock_gerrit.plugins.code_owners.settings import FALLBACKS, FILE, Settings, change_settings, label_of
 from mock_gerrit.rest.call import Call, Created
 from mock_gerrit.rest.options import flag, text
@@ -90,7 +90,7 @@ def config_files(call: Call, *, project: Project, branch: str) -> list[str]:
     pattern, email = call.options.text("path"), call.options.text("email")
     return [
         file.path
-        for file in owners_files(call.host, project.name, branch)
+        for file in owners_files(call.host, project.name, branch_name(project, branch))
         if (pattern is None or fnmatchcase(file.path, pattern)) and (email is None or email in file.every_email)
     ]
 
@@ -105,7 +105,9 @@ def check_config(call: Call, *, project: Project) -> dict[str, Any]:
     return {ref: {} for ref in ("refs/meta/config", *branches)}
 
 
-@routes.get("/projects/{project}/branches/{branch}/code-owners~code_owners.config/{folder}", doc="#get-code-owner-config")
+@routes.get(
+    "/projects/{project}/branches/{branch}/code-owners~code_owners.config/{folder}", doc="#get-code-owner-config"
+)
 def folder_config(call: Call, *, project: Project, branch: str, folder: str) -> None:  # noqa: ARG001 - of the path
     """Refused: an experiment that Gerrit keeps switched off."""
     raise GerritError(405, "experimental code owners REST endpoints are disabled")

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from posixpath import dirname, join
 
-from mock_gerrit.entities import SERVICE_USERS, Account
+from mock_gerrit.entities import SERVICE_USERS, Account, Project
 from mock_gerrit.host import Host
 from mock_gerrit.plugins.code_owners.settings import Settings
-from mock_gerrit.repository import full_branch_name
+from mock_gerrit.repository import full_branch_name, short_branch_name
 
 FILE = "OWNERS"
 EVERYBODY = "*"
@@ -67,7 +67,7 @@ def read_owners(path: str, text: str) -> OwnersFile:
             per_file += [(glob.strip(), owners) for glob in found["globs"].split(",")]
         elif rule == "set noparent":
             no_parent = True
-        elif rule == EVERYBODY or "@" in rule and " " not in rule:
+        elif rule == EVERYBODY or ("@" in rule and " " not in rule):
             emails.append(rule)
     return OwnersFile(path=path, emails=tuple(emails), per_file=tuple(per_file), no_parent=no_parent)
 
@@ -133,6 +133,16 @@ def ownership(host: Host, project: str, branch: str, path: str) -> Ownership:
     )
 
 
+def branch_name(project: Project, ref: str) -> str:
+    """The short name of a branch that a path names by its ref, or as `HEAD`."""
+    return project.head if ref == "HEAD" else short_branch_name(ref)
+
+
+def absolute(path: str) -> str:
+    """A path as the plugin names it, beginning with one slash."""
+    return "/" + path.lstrip("/")
+
+
 def _folders(path: str) -> Iterator[str]:
     """The folders of an absolute path, the innermost first."""
     folder = dirname(path)
@@ -145,7 +155,9 @@ def _folders(path: str) -> Iterator[str]:
 
 def accounts_of(host: Host, emails: tuple[str, ...]) -> list[Account]:
     """The active accounts of some addresses."""
-    return [account for account in host.accounts.values() if account.active and not set(emails).isdisjoint(account.emails)]
+    return [
+        account for account in host.accounts.values() if account.active and not set(emails).isdisjoint(account.emails)
+    ]
 
 
 def everybody(host: Host) -> list[Account]:

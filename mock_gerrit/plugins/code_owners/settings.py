@@ -53,9 +53,7 @@ class Settings:
 def _values(text: str) -> dict[str, tuple[str, ...]]:
     config = _parsed(text)
     keys = {key.lower() for section in config.sections() if _is_ours(section) for key, _ in config.items(section)}
-    return {
-        key.decode(): tuple(value.decode() for value in config.get_multivar(SECTION, key)) for key in keys
-    }
+    return {key.decode(): tuple(value.decode() for value in config.get_multivar(SECTION, key)) for key in keys}
 
 
 def _is_ours(section: tuple[bytes, ...]) -> bool:

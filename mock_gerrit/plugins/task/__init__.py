@@ -6,6 +6,7 @@ https://gerrit.googlesource.com/plugins/task/
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from mock_gerrit.changes import Change
@@ -49,12 +50,7 @@ def attributes(asked: Asked, change: Change) -> Mapping[str, Any] | None:
         raise PluginFailure("statistics cannot be made into JSON")
     if not any(options.get(name) for name in ("applicable", "all", "invalid")):
         return None
-    only = options.get("only")
-    roots = [
-        root
-        for root in _roots(asked, change)
-        if not isinstance(only, tuple) or root["name"] in only and root["name"] != NAMELESS
-    ]
+    roots = _roots(asked, change)
     return {"roots": roots} if roots else None
 
 
@@ -70,6 +66,9 @@ def _roots(asked: Asked, change: Change) -> list[TaskEntry]:
         configuration = read(asked.host.projects[HOLDER].settings.get(FILE, ""))
     except ConfigurationError:
         return [{"name": NAMELESS, "status": "INVALID"}]
+    only = options.get("only")
+    if isinstance(only, tuple):
+        configuration = replace(configuration, roots=tuple(root for root in configuration.roots if root.name in only))
     return Evaluation(asked, configuration, wanted).roots(change)
 
 

@@ -5,27 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, NotRequired
 
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from mock_gerrit.changes import Change
+from mock_gerrit.errors import bad_request
 from mock_gerrit.plugins.api import Asked, QueryError
 from mock_gerrit.plugins.task.configuration import FILE, REF, Configuration, Definition
 
 Status = Literal["PASS", "FAIL", "READY", "WAITING", "INVALID", "DUPLICATE", "UNKNOWN"]
 
-TaskPath = TypedDict(
-    "TaskPath",
-    {
-        "name": NotRequired[str],
-        "type": NotRequired[str],
-        "project": NotRequired[str],
-        "ref": NotRequired[str],
-        "file": NotRequired[str],
-        "error": NotRequired[str],
-    },
-)
+
+class TaskPath(TypedDict):
+    """Where a task is defined, or why that is not told."""
+
+    name: NotRequired[str]
+    type: NotRequired[str]
+    project: NotRequired[str]
+    ref: NotRequired[str]
+    file: NotRequired[str]
+    error: NotRequired[str]
 
 
 class TaskEntry(TypedDict):
@@ -283,5 +283,5 @@ class Evaluation:
         if query is None or query.lower() == "true":
             return True
         if _NO_INDEX_LESS.search(query):
-            raise QueryError(f"not to be asked of a single change: {query}")
+            raise bad_request(f"not to be asked of a single change: {query}")
         return self.asked.matcher(node.expanded(query))(node.change)

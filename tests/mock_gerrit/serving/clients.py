@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mock_gerrit.serving.gateway import Gateway
+from mock_gerrit.world import World
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,12 +55,10 @@ async def curl(environment: Mapping[str, str], *arguments: str) -> CurlResult:
     )
 
 
-async def open_tunnel(
-    gateway: Gateway, name: str, *, family_port: str = "443"
-) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def open_tunnel(gateway: Gateway, name: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """A TLS connection to a host through the proxy, ready for requests."""
     reader, writer = await open_proxy(gateway)
-    writer.write(f"CONNECT {name}:{family_port} HTTP/1.1\r\n\r\n".encode())
+    writer.write(f"CONNECT {name}:443 HTTP/1.1\r\n\r\n".encode())
     head = await reader.readuntil(b"\r\n\r\n")
     assert b" 200 " in head, f"the proxy opens a tunnel to {name}"
     await writer.start_tls(gateway.authority.client_context, server_hostname=name)
@@ -78,6 +77,14 @@ async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, reques
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
     length = re.search(r"(?im)^content-length: (\d+)", head)
     return head, await reader.readexactly(int(length[1])) if length else b""
+
+
+async def arrived(world: World, requests: int) -> None:
+    """Wait until so many requests are in the journal of a world that this loop serves."""
+    enough = asyncio.Event()
+    world.journal.listen(lambda _: enough.set() if len(world.journal) >= requests else None)
+    if len(world.journal) < requests:
+        await enough.wait()
 
 
 async def close(writer: asyncio.StreamWriter) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import os
 import socket
@@ -12,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from mock_gerrit.faults import Fault
+from mock_gerrit.serving.authority import CertificateAuthority
 from mock_gerrit.serving.gateway import Gateway
 from mock_gerrit.world import World
-from tests.mock_gerrit.serving.clients import ask, close, curl, open_proxy, open_tunnel
+from tests.mock_gerrit.serving.clients import arrived, ask, close, curl, open_proxy, open_tunnel
 
 A = "https://review-a.example.com"
 ALICE = ("--user", "alice:alice-secret")
@@ -65,9 +67,29 @@ async def test_a_tunnel_to_a_foreign_host_is_refused_and_recorded(gateway, world
     assert len(world.journal) == 0
 
 
-async def test_a_tunnel_to_another_port_of_a_host_is_refused(gateway):
-    await curl(gateway.environment(), f"{A}:8443/changes/")
-    assert [(one.kind, one.target) for one in gateway.refused] == [("connect", "review-a.example.com:8443")]
+@pytest.mark.parametrize("port", ["80", "8443"])
+async def test_a_tunnel_to_another_port_of_a_host_is_refused(gateway, port):
+    await curl(gateway.environment(), f"{A}:{port}/changes/")
+    assert [(one.kind, one.target) for one in gateway.refused] == [("connect", f"review-a.example.com:{port}")]
+
+
+async def test_a_host_on_a_port_of_its_own_is_reached_there_and_nowhere_else(gateway):
+    world = World()
+    world.host("https://gerrit.example.com:8443")
+    gateway.use(world)
+    assert (await curl(gateway.environment(), "https://gerrit.example.com:8443/changes/")).status == 200
+    assert (await curl(gateway.environment(), "https://gerrit.example.com/changes/")).code == 56
+
+
+async def test_pipelined_requests_are_answered_in_order_and_a_reset_among_them_is_one(gateway, world):
+    world.faults.add(Fault(kind="reset", path="reset"))
+    reader, writer = await open_tunnel(gateway, "review-a.example.com")
+    heads = [f"GET /config/server/version?{n} HTTP/1.1\r\nHost: x\r\n\r\n" for n in range(2)]
+    writer.write("".join([*heads, heads[0].replace("version", "reset"), heads[1]]).encode())
+    with pytest.raises(ConnectionResetError):
+        await reader.read()
+    await close(writer)
+    assert [entry.target[-9:] for entry in world.journal] == ["version?0", "version?1", "r/reset?0"]
 
 
 async def test_a_foreign_http_url_is_refused_and_recorded_with_its_path(gateway):
@@ -84,12 +106,12 @@ async def test_the_gateway_is_no_web_server(gateway):
 
 
 async def test_a_client_that_does_not_trust_the_authority_is_recorded(gateway, tmp_path):
-    empty = tmp_path / "no.pem"
-    empty.write_text(Path(gateway.authority.pem).read_text().replace("A", "B", 0))
-    other = {**gateway.environment(), "CURL_CA_BUNDLE": "/dev/null"}
-    reply = await curl(other, f"{A}/changes/")
-    assert reply.code in {60, 77}
-    assert reply.status == 0
+    stranger = CertificateAuthority(tmp_path)
+    reply = await curl({**gateway.environment(), "CURL_CA_BUNDLE": str(stranger.pem)}, f"{A}/changes/")
+    assert (reply.code, reply.status) == (60, 0)
+    (refused,) = gateway.refused
+    assert refused.kind == "tls"
+    assert refused.target.startswith("review-a.example.com: ")
 
 
 async def test_a_broken_handshake_is_recorded_with_the_host(gateway):
@@ -103,13 +125,17 @@ async def test_a_broken_handshake_is_recorded_with_the_host(gateway):
     assert gateway.refused[0].target.startswith("review-a.example.com: ")
 
 
-@pytest.mark.parametrize("rubbish", [b"SSH-2.0-OpenSSH\r\n\r\n", b"CONNECT somewhere HTTP/1.1\r\n\r\n", b"CONNECT \r\n\r\n"])
+@pytest.mark.parametrize(
+    "rubbish", [b"SSH-2.0-OpenSSH\r\n\r\n", b"CONNECT somewhere HTTP/1.1\r\n\r\n", b"CONNECT \r\n\r\n"]
+)
 async def test_what_is_no_http_is_refused_and_recorded(gateway, rubbish):
     reader, writer = await open_proxy(gateway)
     writer.write(rubbish)
     assert (await reader.read()).startswith(b"HTTP/1.1 400 ")
     await close(writer)
-    assert [(one.kind, one.target) for one in gateway.refused] == [("malformed", rubbish.decode().removesuffix("\r\n\r\n"))]
+    assert [(one.kind, one.target) for one in gateway.refused] == [
+        ("malformed", rubbish.decode().removesuffix("\r\n\r\n"))
+    ]
 
 
 async def test_a_head_that_never_ends_is_refused(gateway):
@@ -124,7 +150,7 @@ async def test_a_connect_in_pieces_is_understood(gateway):
     for piece in (b"CON", b"NECT review-a.example.com", b":443 HTTP/1.1\r\nHost: x\r", b"\n\r\n"):
         writer.write(piece)
         await writer.drain()
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(0)
     assert b" 200 " in await reader.readuntil(b"\r\n\r\n")
     await close(writer)
 
@@ -170,7 +196,7 @@ async def test_kept_connections_answer_without_delayed_acknowledgements(world, a
     assert sorted(durations)[15] < 0.010, "a delayed acknowledgement costs 40 ms"
 
 
-async def test_starting_and_stopping_take_no_time(world, authority):
+async def test_starting_and_stopping_take_no_time(world, authority, caplog):
     durations = []
     for _ in range(5):
         begun = time.perf_counter()
@@ -182,7 +208,9 @@ async def test_starting_and_stopping_take_no_time(world, authority):
         await gateway.__aexit__(None, None, None)
         durations.append(max(started - begun, time.perf_counter() - stopping))
         await close(writer)
+    gc.collect()
     assert min(durations) < 0.005
+    assert not caplog.records, "asyncio complains in the log of what went wrong in a task"
 
 
 def sockets() -> int:
@@ -190,7 +218,7 @@ def sockets() -> int:
     found = 0
     for name in os.listdir("/proc/self/fd"):  # noqa: PTH208 - the listing's own descriptor may be gone again
         try:
-            found += os.readlink(f"/proc/self/fd/{name}").startswith("socket:")
+            found += str(Path(f"/proc/self/fd/{name}").readlink()).startswith("socket:")
         except OSError:
             continue
     return found
@@ -212,8 +240,7 @@ async def test_stopping_leaves_no_task_and_no_socket_whatever_clients_are_doing(
         halfway[1].write(b"CONNECT review-a.example.com:443 HTTP/1.1\r\n\r\n")
         await halfway[0].readuntil(b"\r\n\r\n")  # and then no handshake
         clients.append(halfway)
-        while len(world.journal) < 3:
-            await asyncio.sleep(0.001)
+        await arrived(world, 3)
         assert len(asyncio.all_tasks()) > 1
     assert asyncio.all_tasks() == {asyncio.current_task()}
     assert not gateway.refused, "our own end is nobody's refusal"
@@ -227,3 +254,23 @@ async def test_a_taken_port_is_an_error_on_entering(world, authority, gateway):
     port = int(gateway.proxy_url.rpartition(":")[2])
     with pytest.raises(OSError, match="address already in use"):
         await Gateway(world, authority=authority, port=port).__aenter__()
+
+
+async def test_a_crowd_of_connections_is_kept_small_and_recorded(gateway, monkeypatch):
+    monkeypatch.setattr("mock_gerrit.serving.protocol._MOST_CONNECTIONS", 3)
+    kept = [await open_proxy(gateway) for _ in range(3)]
+    reader, writer = await open_proxy(gateway)
+    with contextlib.suppress(ConnectionResetError):
+        assert await reader.read() == b""
+    assert [one.kind for one in gateway.refused] == ["crowd"]
+    for _, one in [*kept, (reader, writer)]:
+        await close(one)
+
+
+async def test_a_request_whose_head_never_ends_is_ended(gateway):
+    reader, writer = await open_tunnel(gateway, "review-a.example.com")
+    writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n" + b"X-More: and more\r\n" * 20_000)
+    head = await reader.readuntil(b"\r\n\r\n")
+    await close(writer)
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert [one.kind for one in gateway.refused] == ["malformed"]

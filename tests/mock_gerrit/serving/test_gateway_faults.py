@@ -10,7 +10,7 @@ import time
 import pytest
 
 from mock_gerrit.faults import Fault
-from tests.mock_gerrit.serving.clients import curl, open_tunnel
+from tests.mock_gerrit.serving.clients import arrived, ask, close, curl, open_tunnel
 
 PLUGINS = "https://review-a.example.com/a/plugins/"
 ALICE = ("--user", "alice:alice-secret", "--location")
@@ -96,8 +96,7 @@ async def test_silence_lasts_until_the_client_gives_up(world, get):
 async def test_silence_ends_with_the_gateway(world, gateway, get):
     world.faults.add(Fault(kind="timeout"))
     waiting = asyncio.create_task(get())
-    while not len(world.journal):
-        await asyncio.sleep(0.001)
+    await arrived(world, 1)
     await gateway.__aexit__(None, None, None)
     assert (await waiting).code in {52, 56}
 
@@ -112,13 +111,11 @@ async def test_a_reset_is_a_reset_and_no_orderly_end(world, get):
 async def test_a_reset_on_a_kept_connection_hits_a_socket_too(world, gateway):
     world.faults.add(Fault(kind="reset", nth=2))
     reader, writer = await open_tunnel(gateway, "review-a.example.com")
-    for _ in range(2):
-        writer.write(b"GET /changes/ HTTP/1.1\r\nHost: review-a.example.com\r\n\r\n")
-        await asyncio.sleep(0.01)
+    request = "GET /changes/ HTTP/1.1\nHost: review-a.example.com"
+    await ask(reader, writer, request)
     with pytest.raises(ConnectionResetError):
-        while await reader.read(100_000):
-            pass
-    writer.transport.abort()
+        await ask(reader, writer, request)
+    await close(writer)
 
 
 async def test_a_slow_answer_is_right_and_late(world, get):
@@ -144,3 +141,22 @@ async def test_faults_stay_on_their_host(world, get):
     world.faults.add(Fault(kind="status", host="review-b"))
     assert (await get()).status == 200
     assert (await get(url="https://review-b.example.com/r/a/plugins/")).status == 500
+
+
+async def test_a_fault_on_head_has_a_head_and_no_body(world, get):
+    world.faults.add(Fault(kind="html"))
+    reply = await get("--head")
+    assert (reply.code, reply.status, reply.body) == (0, 502, "")
+    assert world.journal[0].response_body == b""
+
+
+async def test_a_request_that_is_broken_off_is_none(world, gateway):
+    _, writer = await open_tunnel(gateway, "review-a.example.com")
+    writer.write(b"POST /a/changes/1/abandon HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{}")
+    await writer.drain()
+    writer.close()
+    await writer.wait_closed()
+    another = await open_tunnel(gateway, "review-a.example.com")
+    await ask(*another, "GET /config/server/version HTTP/1.1\nHost: x")
+    await close(another[1])
+    assert [entry.method for entry in world.journal] == ["GET"]

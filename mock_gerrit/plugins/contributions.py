@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_plus
 
 from mock_gerrit.plugins.api import Asked, Operator, PluginFailure, Simulator, SubmitVerdict
 from mock_gerrit.plugins.options import OptionValue, read_options
+from mock_gerrit.rest.routes import Route
 
 if TYPE_CHECKING:
     from mock_gerrit.changes import Change
@@ -22,6 +26,30 @@ def simulators(host: Host) -> Iterator[Simulator]:
     for plugin in host.enabled_plugins:
         if plugin.simulator is not None:
             yield plugin.simulator
+
+
+def own_route(host: Host, method: str, path: str) -> tuple[Route, dict[str, str]] | None:
+    """The endpoint below `/plugins/ID/` that a plugin has for a path, and what the path names; None where none has.
+
+    Args:
+        host: the host that is asked.
+        method: the HTTP method; HEAD is answered as GET.
+        path: the path, still percent-encoded.
+    """
+    if not path.startswith("/plugins/"):
+        return None
+    for simulator in simulators(host):
+        for route in simulator.routes:
+            found = re.fullmatch(_pattern(route.pattern), path)
+            if found and route.method == ("GET" if method == "HEAD" else method):
+                return route, {name: unquote_plus(text) for name, text in found.groupdict().items()}
+    return None
+
+
+@cache
+def _pattern(pattern: str) -> str:
+    """A route's pattern as a regular expression."""
+    return re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/]+)", re.escape(pattern))
 
 
 def change_options(host: Host, switches: Mapping[str, Sequence[str]]) -> Options:
