@@ -18,6 +18,7 @@ from typing import Any
 
 from conformance.backing import Backing, backing_of
 from conformance.contracts.registry import Catalogue, Clause, catalogue
+from conformance.known_good import MODULE, known_good
 from conformance.outcomes import (
     Blocked,
     Finding,
@@ -50,6 +51,8 @@ class Examination:
         settings: limits, host and so on.
         rig: a running rig to share; one of its own is started where it is left out.
         without: clauses that do not exist for this examination, not even as prerequisites.
+
+    A finding is held against the subject only if an extension that is known to be good does not show it on the same host.
     """
 
     def __init__(
@@ -103,8 +106,16 @@ class Examination:
         return await asyncio.shield(self._memory[key])
 
     async def survey(self) -> Trial:
-        """Give the trial in which the subject was loaded and listed, and nothing else."""
-        return await self._once("survey", lambda: scenarios.loaded(self.bench))  # type: ignore[no-any-return]
+        """Give the trial in which the subject was loaded and listed, and nothing else.
+
+        Raises:
+            Blocked: the host did not even come to the point of importing the subject.
+        """
+        trial: Trial = await self._once("survey", lambda: scenarios.loaded(self.bench))
+        if not trial.told("importing"):
+            why = "; ".join(str(fact["text"]) for fact in trial.told("crash")) or trial.stderr().strip()[-300:]
+            raise Blocked(f"the host did not start: {why or 'it said nothing'}", by="host")
+        return trial
 
     async def configured(self) -> dict[str, Trial]:
         """Give the trials under each form of settings, by a name for the form."""
@@ -213,6 +224,8 @@ class Examination:
         try:
             await (clause.check(self, tool) if clause.per_tool else clause.check(self))
         except Finding as finding:
+            if await self._is_of_the_host(clause):
+                return Blocked(f"an extension that is known to be good shows it too on this host: {finding.saw}", by="host")
             finding.tool = finding.tool or tool or None
             finding.evidence = tuple(replace(one, text=self.mask(one.text)) for one in finding.evidence)
             finding.saw, finding.expected = self.mask(finding.saw), self.mask(finding.expected)
@@ -220,6 +233,18 @@ class Examination:
         except Verdictless as verdict:
             return verdict
         return None
+
+    async def _is_of_the_host(self, clause: Clause) -> bool:
+        """Tell whether the known good extension breaks the clause on this host as well."""
+        if self.subject.name == MODULE:
+            return False
+        async with self.rig.control_turn:
+            if self.rig.control is None:
+                control = Examination(known_good(), settings=self.settings, rig=self.rig)
+                await self.rig.keep(control)
+                self.rig.control = control
+        judged = await self.rig.control.judge(clause)
+        return isinstance(judged, Judgement) and judged.outcome is Outcome.FAIL
 
     async def _barrier(self, clause: Clause, tool: str) -> Verdict:
         """Give what keeps a clause from being judged: the first prerequisite that is not met."""

@@ -121,7 +121,7 @@ def reject_misspelt(arguments: Sequence[str]) -> None:
 
     for argument in arguments:
         flag = argument.partition("=")[0]
-        if flag.startswith("--conf"):
+        if flag.startswith("--conform"):
             problem = UsageError(f"there is no option {flag}", "", did_you_mean(flag, [one.flag for one in OPTIONS]))
             raise pytest.UsageError(str(problem))
 

@@ -31,21 +31,28 @@ def make_plans(targets: Sequence[str], *, cwd: Path, root: Path, profile_path: P
     Args:
         targets: the values of `--conformance`; one that is given twice counts once.
         cwd: the folder from which the command was given.
-        root: the folder whose `pyproject.toml` may hold the profile.
-        profile_path: the profile's file, where one is named.
+        root: the folder whose `pyproject.toml` holds the profile of subjects that bring none themselves.
+        profile_path: the profile's file, where one is named; it holds for every subject.
 
     Raises:
         UsageError: if a target or the profile is wrong, or a waiver names no clause.
     """
     clauses = tuple(registry.catalogue())
-    profile = load_profile(profile_path, root)
-    _check_waivers(profile, [one.id for one in clauses])
     plans: list[Plan] = []
     for target in dict.fromkeys(targets):
         subject = resolve_target(target, cwd=cwd)
+        profile = load_profile(profile_path, root) if profile_path else _profile_of(subject, root)
+        _check_waivers(profile, [one.id for one in clauses])
         slug = _unused(subject.slug, {plan.slug for plan in plans})
         plans.append(Plan(slug=slug, subject=subject, profile=profile, clauses=clauses))
     return plans
+
+
+def _profile_of(subject: Subject, root: Path) -> Profile:
+    """Read what the project of the subject says, where it is a project; else what stands in `root`."""
+    own = subject.build_from
+    brought = load_profile(None, own) if own is not None and own.is_dir() else Profile()
+    return brought if brought != Profile() else load_profile(None, root)
 
 
 def _check_waivers(profile: Profile, known: Sequence[str]) -> None:

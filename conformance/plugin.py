@@ -27,7 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_load_initial_conftests(early_config: pytest.Config, parser: pytest.Parser, args: list[str]) -> None:
     """Keep the project's conftest.py out where only clauses are asked for, and name misspelt options."""
     known = early_config.known_args_namespace
-    if any(argument.startswith("--conf") for argument in args):
+    if any(argument.startswith("--conform") for argument in args):
         options.reject_misspelt(parser.parse_known_and_unknown_args(args)[1])
     if options.targets(early_config, known):
         known.file_or_dir = [argument for argument in known.file_or_dir if not options.is_clause_id(argument)]

@@ -21,7 +21,7 @@ CHANGE_ID = re.compile(r"^Change-Id: *(I[0-9a-f]{40}) *$", re.MULTILINE)
 GERRIT_VERSION = "3.13.0"
 """The Gerrit release that is simulated."""
 
-GERRIT_IDENTITY = Identity(name="Gerrit Code Review", email="gerrit@localhost")
+GERRIT_IDENTITY = Identity(name="Gerrit Code Review", email="gerrit@example.org")
 """Who commits what no person does."""
 
 
@@ -217,9 +217,18 @@ def add_change(host: Host, plan: Plan) -> Change:
         when=host.now(),
     )
     change = updates.open_change(
-        host, project.name, branch, change_id, commit, owner, number=number, topic=plan.topic,
-        hashtags=plan.hashtags, wip=plan.wip, private=plan.private,
-    )  # fmt: skip
+        host,
+        owner,
+        project=project.name,
+        branch=branch,
+        change_id=change_id,
+        commit=commit,
+        number=number,
+        topic=plan.topic,
+        hashtags=plan.hashtags,
+        wip=plan.wip,
+        private=plan.private,
+    )
     _decorate(host, change, plan)
     return change
 
@@ -305,7 +314,9 @@ def _vote(host: Host, change: Change, name: str, voter: Account, value: int) -> 
 def _comment(host: Host, change: Change, facts: Mapping[str, Any]) -> None:
     unknown = facts.keys() - {"path", "message", "line", "author", "unresolved", "patch_set", "in_reply_to"}
     if unknown or "message" not in facts:
-        raise ValueError(f"a comment has message, and path, line, author, unresolved, patch_set, in_reply_to: {facts!r}")
+        raise ValueError(
+            f"a comment has message, and path, line, author, unresolved, patch_set, in_reply_to: {facts!r}"
+        )
     author = host.account_of(facts["author"]) if "author" in facts else host.account_of(_default_voter(host, change))
     entry = updates.record(host, change, author, f"Patch Set {change.current.number}:\n\n(1 comment)")
     change.comments.append(
@@ -355,5 +366,3 @@ def add_patch_set(
     )
     updates.add_patch_set(host, change, commit, who, note=note)
     return change
-
-

@@ -52,8 +52,17 @@ def create(
         when=host.now(),
     )
     return updates.open_change(
-        host, project, branch, change_id, commit, owner, topic=topic, wip=wip, private=private, made_here=True
-    )  # fmt: skip
+        host,
+        owner,
+        project=project,
+        branch=branch,
+        change_id=change_id,
+        commit=commit,
+        topic=topic,
+        wip=wip,
+        private=private,
+        made_here=True,
+    )
 
 
 def revert(
@@ -98,9 +107,17 @@ def revert(
         when=host.now(),
     )
     made = updates.open_change(
-        host, change.project, change.branch, change_id, commit, owner, topic=topic, wip=wip,
-        text="Uploaded patch set 1.", revert_of=change.number,
-    )  # fmt: skip
+        host,
+        owner,
+        project=change.project,
+        branch=change.branch,
+        change_id=change_id,
+        commit=commit,
+        topic=topic,
+        wip=wip,
+        text="Uploaded patch set 1.",
+        revert_of=change.number,
+    )
     _ask_those_concerned(host, change, made, owner)
     if not wip:
         updates.record(

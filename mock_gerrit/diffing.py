@@ -35,7 +35,9 @@ class Size:
 
 def lines_of(text: bytes) -> list[bytes]:
     """The lines of a text, each with its end."""
-    return [line + b"\n" for line in text.split(b"\n")[:-1]] + ([text.rpartition(b"\n")[2]] if not text.endswith(b"\n") and text else [])
+    return [line + b"\n" for line in text.split(b"\n")[:-1]] + (
+        [text.rpartition(b"\n")[2]] if not text.endswith(b"\n") and text else []
+    )
 
 
 def is_binary(content: bytes) -> bool:

@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from mock_gerrit.plugins.api import Simulator
 
 ProjectState = Literal["ACTIVE", "READ_ONLY", "HIDDEN"]
-SubmitType = Literal["MERGE_IF_NECESSARY", "FAST_FORWARD_ONLY", "REBASE_IF_NECESSARY", "REBASE_ALWAYS", "MERGE_ALWAYS",
-                     "CHERRY_PICK"]
+SubmitType = Literal[
+    "MERGE_IF_NECESSARY", "FAST_FORWARD_ONLY", "REBASE_IF_NECESSARY", "REBASE_ALWAYS", "MERGE_ALWAYS", "CHERRY_PICK"
+]
 SERVICE_USERS = "Service Users"
 """The group whose members are shown as robots."""
 

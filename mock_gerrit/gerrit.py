@@ -23,9 +23,7 @@ from mock_gerrit.rest.routes import CORE, Route, Routes, nearest
 if TYPE_CHECKING:
     from mock_gerrit.host import Host
 
-_HTML_SAFE = str.maketrans(
-    {sign: f"\\u{ord(sign):04x}" for sign in ("<", ">", "&", "=", "'", "\u2028", "\u2029")}
-)
+_HTML_SAFE = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in ("<", ">", "&", "=", "'", "\u2028", "\u2029")})
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})|%00")
 _COMMON_HEADERS = (
     ("X-Frame-Options", "SAMEORIGIN"),
@@ -83,8 +81,8 @@ def _respond(host: Host, request: Request, caller: Caller, path: str) -> Respons
     if canned is not None:
         return _from_canned(canned)
     own = own_route(host, request.method, path)
-    if not own and not families.is_rest(path):
-        return _outside_rest(host, path)
+    if not own and not families.is_rest(request.method, path):
+        return _outside_rest(host, path, routes, request.method)
     if request.method not in _READING:
         _check_may_write(caller)
     if "%24m=" in request.query_string or "$m=" in request.query_string:
@@ -113,10 +111,15 @@ def _check_may_write(caller: Caller) -> None:
         )
 
 
-def _outside_rest(host: Host, path: str) -> Response:
+def _outside_rest(host: Host, path: str, routes: dict[str, Routes], method: str) -> Response:
     """A path that no REST servlet has: pages, plugin files, nothing."""
     page = families.page(host, path)
-    return _content(page) if page else _failure(nothing_here())
+    if page:
+        return _content(page)
+    missing = _failure(nothing_here())
+    return (
+        _unsimulated(missing, nearest(routes, method, path)) if families.has_unsimulated_page(host, path) else missing
+    )
 
 
 def _run(call: Call, found: Found, route: Route) -> Response:

@@ -11,8 +11,19 @@ from urllib.parse import urlsplit
 
 from mock_gerrit import building
 from mock_gerrit.changes import Change, ChangeStatus
-from mock_gerrit.entities import CODE_REVIEW, CODE_REVIEW_REQUIREMENT, NO_UNRESOLVED_COMMENTS, SERVICE_USERS
-from mock_gerrit.entities import Account, Group, Label, Plugin, Project, ProjectState, SubmitRequirement
+from mock_gerrit.entities import (
+    CODE_REVIEW,
+    CODE_REVIEW_REQUIREMENT,
+    NO_UNRESOLVED_COMMENTS,
+    SERVICE_USERS,
+    Account,
+    Group,
+    Label,
+    Plugin,
+    Project,
+    ProjectState,
+    SubmitRequirement,
+)
 from mock_gerrit.repository import Repository
 
 if TYPE_CHECKING:
@@ -22,6 +33,7 @@ if TYPE_CHECKING:
 ALL_PROJECTS = "All-Projects"
 ALL_USERS = "All-Users"
 FIRST_ACCOUNT = 1_000_000
+BUILT_IN = (CODE_REVIEW_REQUIREMENT, NO_UNRESOLVED_COMMENTS)
 
 
 class Host:
@@ -68,7 +80,7 @@ class Host:
             description="Access inherited by all other projects.",
             permissions_only=True,
             labels={CODE_REVIEW.name: CODE_REVIEW},
-            requirements=(CODE_REVIEW_REQUIREMENT, NO_UNRESOLVED_COMMENTS),
+            requirements=BUILT_IN,
         )
         self.projects[ALL_USERS] = Project(
             name=ALL_USERS, description="Individual user settings and preferences.", permissions_only=True
@@ -76,7 +88,7 @@ class Host:
         self.repositories.update({ALL_PROJECTS: Repository(), ALL_USERS: Repository()})
         self.group("Administrators", description="Gerrit Site Administrators")
         self.group(SERVICE_USERS, description="Users who perform batch actions on Gerrit")
-        self.account("admin", name="Administrator", email="admin@example.com", http_password="secret", admin=True)
+        self.account("admin", name="Administrator", email="admin@example.com", http_password="secret", admin=True)  # noqa: S106 - known to all
 
     def copy(self, world: World) -> Host:
         """The host in the same state, as part of another world."""
@@ -361,7 +373,7 @@ class Host:
         )
 
     def draw_number(self, wanted: int | None = None) -> int:
-        """The number of a new change: the one wanted, else the next; none comes back, not even that of a deleted change."""
+        """The number of a new change: the one wanted, else the next; that of a deleted change does not come back."""
         number = wanted or self._last_number + 1
         self._last_number = max(self._last_number, number)
         return number
@@ -388,10 +400,10 @@ class Host:
         return merged
 
     def requirements(self, project: str) -> dict[str, SubmitRequirement]:
-        """The submit requirements that hold in a project, its own first."""
+        """The submit requirements that hold in a project: its own first, those every Gerrit has last."""
         merged: dict[str, SubmitRequirement] = {}
         for item in self.ancestors(project):
-            for requirement in item.requirements:
+            for requirement in sorted(item.requirements, key=BUILT_IN.__contains__):
                 merged.setdefault(requirement.name, requirement)
         return merged
 

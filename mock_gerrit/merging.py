@@ -36,7 +36,7 @@ def merge_files(repository: Repository, base: str | None, ours: str, theirs: str
     clashes: list[str] = []
     for path in sorted(before.keys() | one.keys() | other.keys()):
         old, mine, new = before.get(path), one.get(path), other.get(path)
-        if mine == new or new == old:
+        if new in {mine, old}:
             result = mine
         elif mine == old:
             result = new

@@ -54,7 +54,9 @@ def similarity(old: bytes, new: bytes) -> int:
         return 100
     matcher = SequenceMatcher(None, lines_of(old), lines_of(new), autojunk=False)
     before = lines_of(old)
-    common = sum(len(line) for block in matcher.get_matching_blocks() for line in before[block.a : block.a + block.size])
+    common = sum(
+        len(line) for block in matcher.get_matching_blocks() for line in before[block.a : block.a + block.size]
+    )
     return common * 100 // max(len(old), len(new), 1)
 
 

@@ -180,12 +180,15 @@ class _Parser:
         if self.next.kind not in {"FIELD", "WORD", "PHRASE", "AND", "OR", "NOT"}:
             raise self.no_alternative()
         text = self.take().text
-        while self.next.kind == ":" and self.next.at == self.end_of_last():
-            self.take()
-            text += ":"
-            if self.next.kind in {"FIELD", "WORD", "PHRASE"} and self.next.at == self.end_of_last():
+        while self.continues(":"):
+            text += self.take().text
+            if self.continues("FIELD", "WORD", "PHRASE"):
                 text += self.take().text
         return text
+
+    def continues(self, *kinds: TokenKind) -> bool:
+        """Whether a token of these kinds follows without a blank."""
+        return self.next.kind in kinds and self.next.at == self.end_of_last()
 
     def end_of_last(self) -> int:
         last = self.tokens[self.at - 1]

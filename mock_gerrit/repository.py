@@ -10,7 +10,7 @@ from typing import Literal
 from dulwich.diff_tree import RenameDetector, TreeChange
 from dulwich.index import commit_tree
 from dulwich.object_store import MemoryObjectStore
-from dulwich.objects import Blob, Commit, Tree
+from dulwich.objects import Blob, Commit, ObjectID, Tree
 
 FileStatus = Literal["M", "A", "D", "R", "C", "W"]
 REGULAR = 0o100644
@@ -115,9 +115,9 @@ class Repository:
         """Stores a commit of exactly these files and returns its hash."""
         commit = Commit()
         commit.tree = commit_tree(
-            self._objects, [(path.encode(), entry.blob.encode(), entry.mode) for path, entry in files.items()]
+            self._objects, [(path.encode(), _object_id(entry.blob), entry.mode) for path, entry in files.items()]
         )
-        commit.parents = [parent.encode() for parent in parents]
+        commit.parents = [_object_id(parent) for parent in parents]
         commit.author = str(author).encode()
         commit.committer = str(committer).encode()
         commit.author_time = int((authored or when).timestamp())
@@ -143,7 +143,7 @@ class Repository:
         return known
 
     def _read(self, sha: str) -> CommitFacts:
-        commit = self._objects[sha.encode()]
+        commit = self._objects[_object_id(sha)]
         if not isinstance(commit, Commit):
             raise KeyError(sha)
         return CommitFacts(
@@ -170,7 +170,7 @@ class Repository:
         return known
 
     def _walk(self, tree: str, prefix: str) -> Iterable[tuple[str, FileEntry]]:
-        found = self._objects[tree.encode()]
+        found = self._objects[_object_id(tree)]
         if not isinstance(found, Tree):
             raise KeyError(tree)
         for entry in found.items():
@@ -186,7 +186,7 @@ class Repository:
         """The bytes of a file; for a submodule, the line git shows for it."""
         if entry.mode == GITLINK:
             return f"Subproject commit {entry.blob}\n".encode()
-        found = self._objects[entry.blob.encode()]
+        found = self._objects[_object_id(entry.blob)]
         if not isinstance(found, Blob):
             raise KeyError(entry.blob)
         return found.data
@@ -209,9 +209,9 @@ class Repository:
         return tuple(sorted((change for change in found if change.old != change.new), key=lambda change: change.path))
 
     def _compare_with_renames(self, old: str | None, new: str) -> tuple[FileChange, ...]:
-        before = self.facts(old).tree.encode() if old else None
+        before = _object_id(self.facts(old).tree) if old else None
         detector = RenameDetector(self._objects)
-        found = detector.changes_with_renames(before, self.facts(new).tree.encode())
+        found = detector.changes_with_renames(before, _object_id(self.facts(new).tree))
         flat = [item for item in found if isinstance(item, TreeChange)]
         return tuple(sorted(map(_from_tree_change, flat), key=lambda change: change.path))
 
@@ -249,6 +249,10 @@ def full_branch_name(name: str) -> str:
 def short_branch_name(ref: str) -> str:
     """`refs/heads/master` as `master`; other refs stay."""
     return ref.removeprefix("refs/heads/")
+
+
+def _object_id(sha: str) -> ObjectID:
+    return ObjectID(sha.encode())
 
 
 def _moment(seconds: float) -> datetime:

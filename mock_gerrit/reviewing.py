@@ -87,7 +87,7 @@ def apply(host: Host, change: Change, patch_set: PatchSet, author: Account, revi
     """Carries a review out; False where there was nothing in it that changes anything."""
     labels = review.labels or {}
     current = patch_set is change.current
-    words = _vote(host, change, patch_set, author, labels, review.tag) if current else _vote_words(labels)
+    words = _vote(host, change, author, review) if current else _vote_words(labels)
     drafts = _publishable(change, patch_set, author, review.drafts)
     count = len(review.comments) + len(drafts)
     toggled = review.ready is not None and change.wip == review.ready
@@ -100,7 +100,7 @@ def apply(host: Host, change: Change, patch_set: PatchSet, author: Account, revi
         return toggled
     _come_on_board(host, change, author, voted=bool(labels))
     entry = updates.record(host, change, author, text, tag=review.tag, patch_set=patch_set.number)
-    new = [_comment(host, change, patch_set, author, comment, entry.id) for comment in review.comments]
+    new = [_comment(host, change, patch_set, author, comment, message_id=entry.id) for comment in review.comments]
     new += [replace(draft, updated=entry.date, message_id=entry.id, tag=review.tag) for draft in drafts]
     change.comments += new
     change.drafts = [draft for draft in change.drafts if draft not in drafts]
@@ -111,16 +111,16 @@ def apply(host: Host, change: Change, patch_set: PatchSet, author: Account, revi
     return True
 
 
-def _vote(
-    host: Host, change: Change, patch_set: PatchSet, author: Account, labels: Mapping[str, int], tag: str | None
-) -> list[str]:
-    """Gives the votes; the words that say which ones are new."""
+def _vote(host: Host, change: Change, author: Account, review: Review) -> list[str]:
+    """Gives the votes on the current patch set; the words that say which ones are new."""
     words = []
-    for name, value in sorted(labels.items()):
+    for name, value in sorted((review.labels or {}).items()):
         if value == _given(change, name, author):
             continue
         words += _vote_words({name: value})
-        change.votes[name, author.id] = Vote(value=value, granted=host.now(), patch_set=patch_set.number, tag=tag)
+        change.votes[name, author.id] = Vote(
+            value=value, granted=host.now(), patch_set=change.current.number, tag=review.tag
+        )
     return words
 
 
@@ -177,7 +177,7 @@ def new_comment_id(host: Host, change: Change) -> str:
 
 
 def _comment(
-    host: Host, change: Change, patch_set: PatchSet, author: Account, new: NewComment, message_id: str | None
+    host: Host, change: Change, patch_set: PatchSet, author: Account, new: NewComment, *, message_id: str | None = None
 ) -> Comment:
     return Comment(
         id=new_comment_id(host, change),
@@ -211,6 +211,10 @@ def _shift_attention(host: Host, change: Change, author: Account, new: Iterable[
             updates.attend(host, change, change.owner, "A robot voted negatively on a label")
         return
     updates.unattend(host, change, author.id, "removed on reply")
+    if not change.is_open:
+        if any(comment.in_reply_to is None for comment in new) and author.id != change.owner:
+            updates.attend(host, change, change.owner, "A new comment thread was created")
+        return
     for who in dict.fromkeys((change.owner, change.current.uploader)):
         if who != author.id:
             updates.attend(host, change, who, "Someone else replied on the change")
@@ -232,6 +236,6 @@ def _thread_authors(change: Change, new: Iterable[Comment]) -> list[int]:
 
 def add_draft(host: Host, change: Change, patch_set: PatchSet, author: Account, new: NewComment) -> Comment:
     """Keeps a comment for its author alone until it is published."""
-    draft = _comment(host, change, patch_set, author, new, None)
+    draft = _comment(host, change, patch_set, author, new)
     change.drafts.append(draft)
     return draft

@@ -10,8 +10,8 @@ from mock_gerrit.changes import Change, PatchSet
 from mock_gerrit.entities import Account
 from mock_gerrit.errors import conflict
 from mock_gerrit.merging import MergeConflict, applied_on, merge_files
-from mock_gerrit.repository import CommitFacts, Repository, full_branch_name
 from mock_gerrit.plugins.contributions import submit_verdicts
+from mock_gerrit.repository import CommitFacts, Repository, full_branch_name
 from mock_gerrit.submittability import judge
 
 if TYPE_CHECKING:
@@ -77,7 +77,8 @@ def hindrances(host: Host, changes: list[Change], submitted: Change) -> dict[int
         if change is submitted:
             said = problem if change.wip else f"Change {change.number} is not ready: {problem}"
         else:
-            said = f"Change {submitted.number} must be submitted with change {change.number} but {change.number} is not ready: {problem}"
+            must = f"Change {submitted.number} must be submitted with change {change.number}"
+            said = f"{must} but {change.number} is not ready: {problem}"
         problems[change.number] = said
     return problems
 
@@ -189,6 +190,8 @@ def _pick(host: Host, change: Change, tip: str, submitter: Account) -> str:
 
 def _close(host: Host, change: Change, submitter: Account, submission: str, text: str) -> None:
     updates.clear_attention(host, change, "Change was submitted")
+    if submitter.id != change.owner and change.reviewers.get(submitter.id) != "REVIEWER":
+        updates.set_reviewer(host, change, submitter, "REVIEWER", by=submitter)
     change.status = "MERGED"
     change.submitted = host.now()
     change.submitter = submitter.id

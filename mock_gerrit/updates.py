@@ -18,7 +18,13 @@ VOTES_NOT_COPIED = "Some votes were not copied to the current patch set"
 
 
 def record(
-    host: Host, change: Change, author: Account | None, text: str, *, tag: str | None = None, patch_set: int | None = None
+    host: Host,
+    change: Change,
+    author: Account | None,
+    text: str,
+    *,
+    tag: str | None = None,
+    patch_set: int | None = None,
 ) -> Message:
     """Adds an entry to the change's log, and makes this the latest state of the change."""
     touch(host, change)
@@ -42,12 +48,12 @@ def touch(host: Host, change: Change) -> None:
 
 def open_change(
     host: Host,
+    owner: Account,
+    *,
     project: str,
     branch: str,
     change_id: str,
     commit: str,
-    owner: Account,
-    *,
     number: int | None = None,
     topic: str | None = None,
     hashtags: Iterable[str] = (),
@@ -101,6 +107,7 @@ def add_patch_set(
     text: str | None = None,
     tag: str | None = None,
     note: str | None = None,
+    description: str | None = None,
 ) -> PatchSet:
     """Puts a commit on top of the change; votes that do not survive such an update are dropped."""
     repository = host.repository(change.project)
@@ -110,7 +117,7 @@ def add_patch_set(
         uploader=uploader.id,
         created=host.now(),
         kind=kind_of(repository, change.current.commit, commit),
-        description=note,
+        description=description or note,
     )
     outdated = _outdated_votes(change, added.kind)
     change.patch_sets.append(added)
@@ -128,7 +135,13 @@ def add_patch_set(
         del names
     for key in outdated:
         del change.votes[key]
-    record(host, change, uploader, "\n\n".join(lines), tag=tag or AUTO + ("newWipPatchSet" if change.wip else "newPatchSet"))
+    record(
+        host,
+        change,
+        uploader,
+        "\n\n".join(lines),
+        tag=tag or AUTO + ("newWipPatchSet" if change.wip else "newPatchSet"),
+    )
     return added
 
 
@@ -144,11 +157,17 @@ def _outdated_votes(change: Change, kind: Kind) -> list[tuple[str, int]]:
     """Votes that do not go with a new patch set: all but vetoes, unless the code is the same."""
     if kind in {"NO_CHANGE", "TRIVIAL_REBASE", "NO_CODE_CHANGE"}:
         return []
-    return [key for key, vote in change.votes.items() if vote.value != 0 and not (key[0] == "Code-Review" and vote.value == -2)]
+    return [
+        key
+        for key, vote in change.votes.items()
+        if vote.value != 0 and not (key[0] == "Code-Review" and vote.value == -2)
+    ]
 
 
 def _outdated_text(change: Change, outdated: list[tuple[str, int]]) -> str:
-    lines = "\n".join(f"* {label}{change.votes[label, who].value:+d} by <GERRIT_ACCOUNT_{who}>" for label, who in outdated)
+    lines = "\n".join(
+        f"* {label}{change.votes[label, who].value:+d} by <GERRIT_ACCOUNT_{who}>" for label, who in outdated
+    )
     return f"Outdated Votes:\n{lines}\n"
 
 
@@ -189,9 +208,9 @@ def set_reviewer(host: Host, change: Change, who: Account, state: ReviewerState,
 
 
 def attend(host: Host, change: Change, who: int, reason: str, *, by: int | None = None) -> None:
-    """Puts an account into the attention set, unless the change is closed, in progress, or the account a robot."""
+    """Puts an account into the attention set, unless the change is in progress, or the account a robot."""
     known = change.attention.get(who)
-    if not change.is_open or change.wip or is_robot(host, who) or (known and known.reason != VOTES_NOT_COPIED):
+    if change.wip or is_robot(host, who) or (known and known.reason != VOTES_NOT_COPIED):
         return
     change.attention_removed.pop(who, None)
     change.attention[who] = Attention(since=host.now(), reason=reason, by=by)

@@ -63,7 +63,7 @@ class World:
         return added
 
     def host_for(self, authority: str) -> Host | None:
-        """The host of an authority (`name` or `name:port`, in any case), external or internal; None for a foreign one."""
+        """The host of an authority (`name` or `name:port`, in any case), external or internal, or None."""
         wanted = normal_authority(authority)
         return next((host for host in self.hosts if wanted in host.authorities), None)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from mock_gerrit.faults import Fault
-from mock_gerrit.host import Host
+from mock_gerrit.host import ALL_PROJECTS, ALL_USERS, Host
 from mock_gerrit.tomllines import Path, line_of
 from mock_gerrit.world import Clock, World, system_clock
 from mock_gerrit.worldtables import (
@@ -207,8 +207,19 @@ def _add_account(host: Host, table: AccountTable) -> None:
 
 
 def _add_project(host: Host, table: ProjectTable) -> None:
+    if table.name in {ALL_PROJECTS, ALL_USERS}:
+        _change_built_in(host, table)
+        return
     given = table.model_dump(exclude={"settings"})
     host.project(given.pop("name"), **given).settings.update(table.settings)
+
+
+def _change_built_in(host: Host, table: ProjectTable) -> None:
+    """Every host has the project already; plugins are configured in it."""
+    others = sorted(table.model_fields_set - {"name", "settings"})
+    if others:
+        raise ValueError(f"{table.name} comes with the host: it can be given settings, not {', '.join(others)}")
+    host.projects[table.name].settings.update(table.settings)
 
 
 def _add_change(host: Host, table: ChangeTable) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import Distribution, EntryPoint, distributions
@@ -36,14 +37,23 @@ def _in_variable() -> Iterator[Found]:
 
 
 def _in_entry_points() -> Iterator[Found]:
-    # entry_points() would lose every distribution as soon as the metadata of one is broken, so each is asked alone.
+    # entry_points() would lose every distribution as soon as the metadata of one is broken, so each is asked alone;
+    # it would also read the metadata of all of them, which costs more than the rest of the start.
     seen: set[str] = set()
     for distribution in distributions():
-        name = _name(distribution)
-        if name is None or name in seen:
+        if ENTRY_POINT_GROUP not in _entry_point_text(distribution):
             continue
-        seen.add(name)
-        yield from _of_distribution(distribution, name)
+        name = _name(distribution)
+        if name is not None and name not in seen and not _is_shadowed(distribution, name):
+            seen.add(name)
+            yield from _of_distribution(distribution, name)
+
+
+def _entry_point_text(distribution: Distribution) -> str:
+    try:
+        return distribution.read_text("entry_points.txt") or ""
+    except (OSError, ValueError):
+        return ""
 
 
 def _name(distribution: Distribution) -> str | None:
@@ -51,15 +61,20 @@ def _name(distribution: Distribution) -> str | None:
         name = distribution.metadata["Name"]
     except Exception:  # noqa: BLE001 - metadata can be broken in any way, and then there is nothing to load
         return None
-    return name.lower().replace("_", "-").replace(".", "-") if name else None
+    return re.sub(r"[-_.]+", "-", name).lower() if name else None
+
+
+def _is_shadowed(found: Distribution, name: str) -> bool:
+    """Whether another distribution of the name comes first; what an interrupted uninstall left does not count."""
+    first = next((one for one in distributions(name=name) if _name(one) == name), found)
+    return _entry_point_text(first) != _entry_point_text(found)
 
 
 def _of_distribution(distribution: Distribution, name: str) -> Iterator[Found]:
     try:
         points = [point for point in distribution.entry_points if point.group == ENTRY_POINT_GROUP]
-    except Exception as problem:  # noqa: BLE001 - as above; here it is worth a line, as an extension may hide there
-        if ENTRY_POINT_GROUP in (distribution.read_text("entry_points.txt") or ""):
-            yield Found(module=name, problem=f"its entry_points.txt cannot be read: {problem}")
+    except Exception as problem:  # noqa: BLE001 - whatever the parser makes of a broken file
+        yield Found(module=name, problem=f"its entry_points.txt cannot be read: {problem}")
         return
     yield from map(_of_point, points)
 

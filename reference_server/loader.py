@@ -16,7 +16,7 @@ from reference_server.discovery import find_extensions
 from reference_server.errors import ConfigError
 from reference_server.isolation import TookTooLong, failure_of
 from reference_server.log import log_extension
-from reference_server.sdk import registrations, restore, withdraw
+from reference_server.sdk import Registrations, added_since, registrations, restore, withdraw
 
 _DEFAULT_SECONDS = 10.0
 CORE = "the core server"
@@ -29,12 +29,17 @@ class LoadedExtension:
     Attributes:
         name: its module.
         module: the imported module.
-        tools: the names of the tools that it registered.
+        registered: what it added to the server.
     """
 
     name: str
     module: ModuleType
-    tools: frozenset[str]
+    registered: Registrations
+
+    @property
+    def tools(self) -> frozenset[str]:
+        """The names of the tools that it registered."""
+        return self.registered.tools
 
 
 class ExtensionLoader:
@@ -69,12 +74,15 @@ class ExtensionLoader:
                 self._load(name, times)
 
     def unload(self) -> None:
-        """Call `unregister(ctx)` of what is loaded, the last one first, and withdraw its tools; never raises."""
+        """Call `unregister(ctx)` of what is loaded, the last one first, and withdraw what it registered.
+
+        Never raises: what an extension raises, or its not coming back in time, is logged.
+        """
         while self._loaded:
             extension = self._loaded.pop()
             self._attempted.discard(extension.name)
             self._unregister(extension)
-            withdraw(self._context.mcp, extension.tools)
+            withdraw(self._context.mcp, extension.registered)
 
     def _load(self, name: str, times: int) -> None:
         if times > 1:
@@ -112,8 +120,8 @@ class ExtensionLoader:
             restore(server, before)
             log_extension(name, f"ERROR: register() raised: {_described(failure)}")
             return
-        tools = registrations(server).tools - before.tools
-        self._loaded.append(LoadedExtension(name=name, module=module, tools=tools))
+        added = added_since(server, before)
+        self._loaded.append(LoadedExtension(name=name, module=module, registered=added))
         log_extension(name, "registered")
 
     def _warn_of_taken_name(self, name: str, tool: str, before: frozenset[str]) -> None:

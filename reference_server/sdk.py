@@ -71,7 +71,7 @@ class TextSink(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Registrations:
-    """Everything that was registered on a server at one moment, in its order."""
+    """Tools, resources, resource templates and prompts of a server, by name and in their order."""
 
     tables: tuple[dict[str, Any], ...]
 
@@ -133,10 +133,17 @@ def restore(server: McpServer, earlier: Registrations) -> None:
         table.update(then)
 
 
-def withdraw(server: McpServer, tools: frozenset[str]) -> None:
-    """Remove those of `tools` that are still registered."""
-    for name in tools & registrations(server).tools:
-        server.remove_tool(name)
+def added_since(server: McpServer, earlier: Registrations) -> Registrations:
+    """What is registered on `server` now and was not then."""
+    both = zip(_tables(server), earlier.tables, strict=True)
+    return Registrations(tables=tuple({key: now[key] for key in now if key not in then} for now, then in both))
+
+
+def withdraw(server: McpServer, added: Registrations) -> None:
+    """Remove from `server` what of `added` is still registered."""
+    for table, names in zip(_tables(server), added.tables, strict=True):
+        for name in names:
+            table.pop(name, None)
 
 
 async def serve_stdio(server: McpServer, stdin: AsyncIterable[str], stdout: TextSink) -> None:

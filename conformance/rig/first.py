@@ -100,6 +100,7 @@ class PlainFirst(_Ended):
         self.subject_pid = os.fork()
         if self.subject_pid == 0:
             libc.die_with_parent(signal.SIGKILL)
+            libc.show_to_tracers()
             launch()
         release()
         self._table = ProcessTable(root=os.getpid(), folder=os.open("/proc", os.O_RDONLY), exclusive=False)
@@ -278,6 +279,7 @@ def be_first(
         if subject == 0:
             line.close()
             libc.die_with_parent(signal.SIGKILL)
+            libc.show_to_tracers()
             launch()
         release()
         folder = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from conformance.rig.channel import Channel
 
 
+EARLY = ("anyio._backends._asyncio", "gerrit_mcp_server.extensions", "gerrit_mcp_server.plugin_registry")
+"""Modules that every child would otherwise import for itself, at its first use of them."""
+
 _ADVERTISING: list[str] = []
 """The metadata folders of installed distributions that advertise extensions."""
 
@@ -30,6 +33,8 @@ def warm() -> Any:  # noqa: ANN401 - the application of the reference host
     from reference_server import factory, names  # noqa: PLC0415 - in the warm process only
 
     names.install()
+    for name in EARLY:
+        importlib.import_module(name)
     _ADVERTISING[:] = [
         str(path)
         for found in importlib.metadata.distributions()

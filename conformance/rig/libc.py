@@ -72,6 +72,12 @@ def hide_from_tracers() -> None:
         prctl(PR_SET_DUMPABLE, 0)
 
 
+def show_to_tracers() -> None:
+    """Undo `hide_from_tracers`, which forks inherit: an ordinary process may read its own `/proc/self`."""
+    if ON_LINUX:
+        prctl(PR_SET_DUMPABLE, 1)
+
+
 def few_arenas() -> None:
     """Keep malloc to two arenas: each further one reserves 64 MiB for a thread, which would look like greed."""
     if ON_LINUX and hasattr(library(), "mallopt"):

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,6 +50,9 @@ class Rig:
         self.masking = Masking(self.credentials)
         self.trials = 0
         self.gerrit_calls = 0
+        self.control: Any = None
+        """The examination of the extension that is known to be good, once somebody needed it."""
+        self.control_turn = asyncio.Lock()
         self._import_path = [one for one in (import_path if import_path is not None else sys.path) if one]
         self._worlds: dict[str, World] = {}
         self._stack = AsyncExitStack()
@@ -72,6 +75,10 @@ class Rig:
     async def __aexit__(self, *_: object) -> None:
         """End everything that was started."""
         await self._stack.aclose()
+
+    async def keep(self, resource: AbstractAsyncContextManager[Any]) -> None:
+        """Enter a resource that lives as long as the rig."""
+        await self._stack.enter_async_context(resource)
 
     def world(self, surroundings: Surroundings) -> World:
         """Give a world of one's own for these surroundings; the first of a kind is built, the others are copied."""

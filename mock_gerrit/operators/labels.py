@@ -119,8 +119,7 @@ def _by_record(search: Search, asked: _Asked, text: str) -> Predicate:
         if known is None:
             return False
         values = [vote.value for (name, _), vote in change.votes.items() if name == known.name]
-        state = "REJECT" if known.lowest in values else "OK" if known.highest in values else "NEED"
-        return state == word
+        return word == ("OK" if known.highest in values else "NEED")
 
     return fits
 

@@ -1,4 +1,4 @@
-"""/accounts/: https://gerrit-review.googlesource.com/Documentation/rest-api-accounts.html"""
+"""/accounts/, as https://gerrit-review.googlesource.com/Documentation/rest-api-accounts.html has it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,16 @@ from typing import Any
 
 from mock_gerrit.changes import Change
 from mock_gerrit.entities import Account
-from mock_gerrit.errors import GerritError, bad_request, conflict, forbidden, method_not_allowed, not_found, not_permitted, unprocessable
+from mock_gerrit.errors import (
+    GerritError,
+    bad_request,
+    conflict,
+    forbidden,
+    method_not_allowed,
+    not_found,
+    not_permitted,
+    unprocessable,
+)
 from mock_gerrit.people import accounts_matching
 from mock_gerrit.rest.call import NO_CONTENT, Call, Content, Created
 from mock_gerrit.rest.formats import AccountInfo, detailed_account, timestamp
@@ -174,10 +183,8 @@ def groups(call: Call, *, account: Account) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = [
         {"options": {}, "id": f"global%3A{name}-Users", "name": f"{name} Users"} for name in ("Anonymous", "Registered")
     ]
-    for group in call.host.groups.values():
-        if account.id in group.members:
-            found.append({"id": group.id, "name": group.name, "group_id": group.number})
-    return found
+    own = [group for group in call.host.groups.values() if account.id in group.members]
+    return found + [{"id": group.id, "name": group.name, "group_id": group.number} for group in own]
 
 
 @routes.get("/accounts/{account}/capabilities/", options=(many("q"),), doc="#list-account-capabilities")
@@ -234,12 +241,14 @@ def query(call: Call) -> list[AccountInfo]:
     found = _search(call, asked)
     detailed = suggesting or bool(call.options.many("o"))
     by_name = suggesting or call.options.integer("limit") is not None
-    found.sort(key=lambda account: (account.label, account.email or "") if by_name else account.id)  # type: ignore[arg-type,return-value]
+    found.sort(key=lambda account: (account.label, account.email or "") if by_name else account.id)
     start = call.options.integer("start") or 0
     limit = call.options.integer("limit") or (10 if suggesting else 500)
+    chosen = found[start : start + limit]
+    if not suggesting:
+        chosen.sort(key=lambda account: account.id)
     page = [
-        detailed_account(call.host, account) if detailed else AccountInfo(_account_id=account.id)
-        for account in found[start : start + limit]
+        detailed_account(call.host, account) if detailed else AccountInfo(_account_id=account.id) for account in chosen
     ]
     if page and len(found) > start + limit:
         page[-1]["_more_accounts"] = True

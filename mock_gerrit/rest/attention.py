@@ -47,8 +47,8 @@ def attend(call: Call, change: Change, user: str, reason: str) -> Account:
     on_change = {change.owner, change.current.uploader, *change.reviewers}
     if account is None or account.id not in on_change:
         raise bad_request(
-            f"{user} doesn't exist or is not active on the change as an owner, uploader, reviewer, or cc so they can't be "
-            "added to the attention set"
+            f"{user} doesn't exist or is not active on the change as an owner, uploader, reviewer, or cc so they can't "
+            "be added to the attention set"
         )
     if updates.is_robot(call.host, account.id):
         raise bad_request(f"{user} is a robot, and robots can't be added to the attention set.")

@@ -17,7 +17,7 @@ def _invalid() -> GerritError:
 
 
 class Body:
-    """A JSON object of a request, with Gerrit's conversions: numbers and booleans pass for strings, unknown fields pass.
+    """A JSON object of a request, with Gerrit's conversions: numbers and booleans pass for texts, unknown fields pass.
 
     Attributes:
         raw: the bytes, where an endpoint takes content.

@@ -38,10 +38,16 @@ def branch_info(call: Call, project: Project, ref: str, *, in_list: bool = False
 def list_branches(call: Call, *, project: Project) -> list[dict[str, Any]]:
     """HEAD, the configuration (for administrators) and the branches."""
     refs = call.host.repository(project.name).refs
-    names = (["HEAD"] if full_branch_name(project.head) in refs else []) + ([CONFIG] if call.is_admin and CONFIG in refs else [])
+    names = (["HEAD"] if full_branch_name(project.head) in refs else []) + (
+        [CONFIG] if call.is_admin and CONFIG in refs else []
+    )
     names += sorted(ref for ref in refs if ref.startswith("refs/heads/"))
     fits = matching_names(call.options)
-    found = [ref for ref in names if fits(ref) or fits(short_branch_name(ref)) or (ref == "HEAD" and _fits_head(call, project))]
+    found = [
+        ref
+        for ref in names
+        if fits(ref) or fits(short_branch_name(ref)) or (ref == "HEAD" and _fits_head(call, project))
+    ]
     start, limit = call.options.integer("start") or 0, call.options.integer("limit") or 0
     page = found[start : start + limit] if limit > 0 else found[start:]
     return [branch_info(call, project, ref, in_list=True) for ref in page]
@@ -76,7 +82,7 @@ def _commit(repository: Repository, revision: str) -> str:
         return tip
     try:
         return repository.facts(revision).sha
-    except KeyError:
+    except (KeyError, ValueError):
         raise unprocessable(f'base revision "{revision}" not found') from None
 
 
@@ -165,7 +171,9 @@ def included_in(call: Call, *, project: Project, commit: str) -> dict[str, list[
 
 def refs_with(repository: Repository, sha: str) -> dict[str, list[str]]:
     """The branches and tags that have a commit, by their short names."""
-    having = [ref for ref, tip in sorted(repository.refs.items()) if _is_public(ref) and repository.is_ancestor(sha, tip)]
+    having = [
+        ref for ref, tip in sorted(repository.refs.items()) if _is_public(ref) and repository.is_ancestor(sha, tip)
+    ]
     return {
         "branches": [ref.removeprefix("refs/heads/") for ref in having if ref.startswith("refs/heads/")],
         "tags": [ref.removeprefix("refs/tags/") for ref in having if ref.startswith("refs/tags/")],

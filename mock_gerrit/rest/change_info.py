@@ -1,12 +1,12 @@
-"""A change in Gerrit's JSON: https://gerrit-review.googlesource.com/Documentation/rest-api-changes.html#change-info"""
+"""A change in Gerrit's JSON: the ChangeInfo of its documentation of /changes/."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NotRequired
 from urllib.parse import quote
 
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from mock_gerrit.changes import Change, Message
 from mock_gerrit.diffing import size_of
@@ -19,12 +19,35 @@ from mock_gerrit.submittability import is_submittable
 
 OPTIONS = frozenset(
     {
-        "LABELS", "DETAILED_LABELS", "CURRENT_REVISION", "ALL_REVISIONS", "CURRENT_COMMIT", "ALL_COMMITS", "CURRENT_FILES",
-        "ALL_FILES", "DETAILED_ACCOUNTS", "MESSAGES", "CURRENT_ACTIONS", "CHANGE_ACTIONS", "REVIEWED", "DOWNLOAD_COMMANDS",
-        "WEB_LINKS", "CHECK", "COMMIT_FOOTERS", "PUSH_CERTIFICATES", "REVIEWER_UPDATES", "SUBMITTABLE", "TRACKING_IDS",
-        "SKIP_MERGEABLE", "SKIP_DIFFSTAT", "SUBMIT_REQUIREMENTS", "CUSTOM_KEYED_VALUES", "STAR", "PARENTS",
+        "LABELS",
+        "DETAILED_LABELS",
+        "CURRENT_REVISION",
+        "ALL_REVISIONS",
+        "CURRENT_COMMIT",
+        "ALL_COMMITS",
+        "CURRENT_FILES",
+        "ALL_FILES",
+        "DETAILED_ACCOUNTS",
+        "MESSAGES",
+        "CURRENT_ACTIONS",
+        "CHANGE_ACTIONS",
+        "REVIEWED",
+        "DOWNLOAD_COMMANDS",
+        "WEB_LINKS",
+        "CHECK",
+        "COMMIT_FOOTERS",
+        "PUSH_CERTIFICATES",
+        "REVIEWER_UPDATES",
+        "SUBMITTABLE",
+        "TRACKING_IDS",
+        "SKIP_MERGEABLE",
+        "SKIP_DIFFSTAT",
+        "SUBMIT_REQUIREMENTS",
+        "CUSTOM_KEYED_VALUES",
+        "STAR",
+        "PARENTS",
     }
-)  # fmt: skip
+)
 """The words `o=` takes."""
 
 DETAIL = frozenset({"LABELS", "DETAILED_LABELS", "DETAILED_ACCOUNTS", "MESSAGES", "REVIEWER_UPDATES"})
@@ -62,7 +85,7 @@ def change_info(
         call: who asks.
         change: what to show.
         options: what to show of it.
-        from_index: whether this is a row of a query, which Gerrit answers from its index: reviewer updates are not in it.
+        from_index: whether this is a row of a query; Gerrit's index does not have everything.
     """
     return _Writer(call, change, frozenset(options), from_index=from_index).write()
 
@@ -97,7 +120,9 @@ class _Writer:
         if "REVIEWER_UPDATES" in self.options:
             self.info["reviewer_updates"] = [] if self.from_index else self.reviewer_updates()
         if "MESSAGES" in self.options:
-            self.info["messages"] = [message_info(self.call, item, detailed=self.detailed) for item in self.change.messages]
+            self.info["messages"] = [
+                message_info(self.call, item, detailed=self.detailed) for item in self.change.messages
+            ]
         self.revisions()
         self.plugins()
         if "TRACKING_IDS" in self.options:
@@ -142,6 +167,8 @@ class _Writer:
         info["status"] = change.status
         info["created"] = timestamp(change.created)
         info["updated"] = timestamp(change.updated)
+        if self.starred():
+            info["starred"] = True
         if change.is_open:
             info["submit_type"] = self.host.projects[change.project].submit_type
         if "SUBMITTABLE" in self.options:
@@ -149,6 +176,11 @@ class _Writer:
         if change.submitted and change.submitter is not None:
             info["submitted"] = timestamp(change.submitted)
             info["submitter"] = self.who(change.submitter)
+
+    def starred(self) -> bool:
+        """Whether the caller marked the change; in a query only told where `STAR` is asked for."""
+        told = not self.from_index or "STAR" in self.options
+        return told and self.call.user is not None and self.change.number in self.call.user.stars
 
     def numbers(self) -> None:
         change, info = self.change, self.info
@@ -198,7 +230,9 @@ class _Writer:
             {
                 "updated": timestamp(update.updated),
                 "updated_by": self.who(update.by),
-                "reviewer": self.who(update.reviewer) if isinstance(update.reviewer, int) else by_email(update.reviewer),
+                "reviewer": self.who(update.reviewer)
+                if isinstance(update.reviewer, int)
+                else by_email(update.reviewer),
                 "state": update.state,
             }
             for update in self.change.reviewer_updates

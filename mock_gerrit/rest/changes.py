@@ -1,9 +1,9 @@
-"""/changes/: https://gerrit-review.googlesource.com/Documentation/rest-api-changes.html"""
+"""/changes/, as https://gerrit-review.googlesource.com/Documentation/rest-api-changes.html has it."""
 
 from __future__ import annotations
 
 from mock_gerrit.changes import Change
-from mock_gerrit.errors import GerritError, bad_request
+from mock_gerrit.errors import bad_request
 from mock_gerrit.query import Search, parse
 from mock_gerrit.rest.call import Call
 from mock_gerrit.rest.change_info import DETAIL, OPTIONS, ChangeInfo, change_info
@@ -15,17 +15,46 @@ routes = Routes()
 
 DEFAULT_LIMIT = 500
 BITS = (
-    "LABELS", "CURRENT_REVISION", "ALL_REVISIONS", "CURRENT_COMMIT", "ALL_COMMITS", "CURRENT_FILES", "ALL_FILES",
-    "DETAILED_ACCOUNTS", "DETAILED_LABELS", "MESSAGES", "CURRENT_ACTIONS", "REVIEWED", "DRAFT_COMMENTS", "DOWNLOAD_COMMANDS",
-    "WEB_LINKS", "CHECK", "CHANGE_ACTIONS", "COMMIT_FOOTERS", "PUSH_CERTIFICATES", "REVIEWER_UPDATES", "SUBMITTABLE",
-    "TRACKING_IDS", "SKIP_MERGEABLE", "SKIP_DIFFSTAT", "SUBMIT_REQUIREMENTS", "CUSTOM_KEYED_VALUES", "STAR", "PARENTS",
-)  # fmt: skip
+    "LABELS",
+    "CURRENT_REVISION",
+    "ALL_REVISIONS",
+    "CURRENT_COMMIT",
+    "ALL_COMMITS",
+    "CURRENT_FILES",
+    "ALL_FILES",
+    "DETAILED_ACCOUNTS",
+    "DETAILED_LABELS",
+    "MESSAGES",
+    "CURRENT_ACTIONS",
+    "REVIEWED",
+    "DRAFT_COMMENTS",
+    "DOWNLOAD_COMMANDS",
+    "WEB_LINKS",
+    "CHECK",
+    "CHANGE_ACTIONS",
+    "COMMIT_FOOTERS",
+    "PUSH_CERTIFICATES",
+    "REVIEWER_UPDATES",
+    "SUBMITTABLE",
+    "TRACKING_IDS",
+    "SKIP_MERGEABLE",
+    "SKIP_DIFFSTAT",
+    "SUBMIT_REQUIREMENTS",
+    "CUSTOM_KEYED_VALUES",
+    "STAR",
+    "PARENTS",
+)
 """Which bit of `O=` stands for which option."""
 INFO_OPTIONS: tuple[Option, ...] = (many("o", choices=OPTIONS), text("O"))
 QUERY_OPTIONS = (
-    many("q", "query"), integer("n", "limit"), integer("S", "start"), flag("no-limit"), flag("skip-visibility"),
-    flag("allow-incomplete-results"), *INFO_OPTIONS,
-)  # fmt: skip
+    many("q", "query"),
+    integer("n", "limit"),
+    integer("S", "start"),
+    flag("no-limit"),
+    flag("skip-visibility"),
+    flag("allow-incomplete-results"),
+    *INFO_OPTIONS,
+)
 
 
 def asked_options(call: Call) -> frozenset[str]:

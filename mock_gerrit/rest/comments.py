@@ -37,21 +37,26 @@ def comment_info(
     info["id"] = comment.id
     if path:
         info["path"] = comment.path
-    if comment.side == "PARENT":
-        info["side"] = "PARENT"
-    if comment.parent:
-        info["parent"] = comment.parent
-    if comment.line:
-        info["line"] = comment.line
-    if comment.range:
-        info["range"] = vars(comment.range)
-    if comment.in_reply_to:
-        info["in_reply_to"] = comment.in_reply_to
+    info |= _place(comment)
     info["updated"] = timestamp(comment.updated)
     if comment.message:
         info["message"] = comment.message
     info["commit_id"] = _commit_of(call, change, comment)
     return info
+
+
+def _place(comment: Comment) -> dict[str, Any]:
+    """Where in its file a comment stands, and which one it answers."""
+    stretch = vars(comment.range) if comment.range else None
+    side = "PARENT" if comment.side == "PARENT" else None
+    place = {
+        "side": side,
+        "parent": comment.parent,
+        "line": comment.line,
+        "range": stretch,
+        "in_reply_to": comment.in_reply_to,
+    }
+    return {name: value for name, value in place.items() if value}
 
 
 def _commit_of(call: Call, change: Change, comment: Comment) -> str:
@@ -61,8 +66,12 @@ def _commit_of(call: Call, change: Change, comment: Comment) -> str:
     return patch_set.commit
 
 
-def _by_path(comments: Iterable[Comment], write: Callable[[Comment], dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    ordered = sorted(comments, key=lambda item: (item.path, item.side != "PARENT", item.line or 0, item.updated, item.id))
+def _by_path(
+    comments: Iterable[Comment], write: Callable[[Comment], dict[str, Any]]
+) -> dict[str, list[dict[str, Any]]]:
+    ordered = sorted(
+        comments, key=lambda item: (item.path, item.side != "PARENT", item.line or 0, item.updated, item.id)
+    )
     result: dict[str, list[dict[str, Any]]] = {}
     for comment in ordered:
         result.setdefault(comment.path, []).append(write(comment))
@@ -81,6 +90,7 @@ def of_change(call: Call, *, change: Change) -> dict[str, list[dict[str, Any]]]:
 @routes.get("/changes/{change}/drafts", options=LIST_OPTIONS, doc="#list-change-drafts")
 def drafts_of_change(call: Call, *, change: Change) -> dict[str, list[dict[str, Any]]]:
     """One's own drafts by path."""
+    call.signed_in()
     return _by_path(_own(call, change), lambda item: comment_info(call, change, item, author=False, patch_set=True))
 
 

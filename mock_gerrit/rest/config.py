@@ -1,4 +1,4 @@
-"""/config/: https://gerrit-review.googlesource.com/Documentation/rest-api-config.html"""
+"""/config/, as https://gerrit-review.googlesource.com/Documentation/rest-api-config.html has it."""
 
 from __future__ import annotations
 

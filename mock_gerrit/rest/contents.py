@@ -12,12 +12,30 @@ from mock_gerrit.rest.call import Content
 PLAIN = "text/plain;charset=iso-8859-1"
 
 _TYPES = {
-    ".py": "text/x-python", ".txt": "text/plain", ".png": "image/png", ".jpg": "image/jpeg", ".gif": "image/gif",
-    ".java": "text/x-java", ".js": "text/javascript", ".json": "application/json", ".html": "text/html", ".css": "text/css",
-    ".c": "text/x-csrc", ".h": "text/x-chdr", ".cc": "text/x-c++src", ".cpp": "text/x-c++src", ".go": "text/x-go",
-    ".rs": "text/x-rustsrc", ".sh": "text/x-sh", ".xml": "application/xml", ".yaml": "text/x-yaml", ".yml": "text/x-yaml",
-    ".md": "text/x-markdown", ".toml": "text/x-toml", ".bin": "application/macbinary",
-}  # fmt: skip
+    ".py": "text/x-python",
+    ".txt": "text/plain",
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".gif": "image/gif",
+    ".java": "text/x-java",
+    ".js": "text/javascript",
+    ".json": "application/json",
+    ".html": "text/html",
+    ".css": "text/css",
+    ".c": "text/x-csrc",
+    ".h": "text/x-chdr",
+    ".cc": "text/x-c++src",
+    ".cpp": "text/x-c++src",
+    ".go": "text/x-go",
+    ".rs": "text/x-rustsrc",
+    ".sh": "text/x-sh",
+    ".xml": "application/xml",
+    ".yaml": "text/x-yaml",
+    ".yml": "text/x-yaml",
+    ".md": "text/x-markdown",
+    ".toml": "text/x-toml",
+    ".bin": "application/macbinary",
+}
 UNKNOWN = "application/octet-stream"
 
 

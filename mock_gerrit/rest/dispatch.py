@@ -101,9 +101,9 @@ class _Walk:
             if self.segments or creating is None or error.status != 404:
                 raise
             return Found(route=creating, resources={**self.resources, parameter: text})
-        if not self.segments and self.call.request.header("if-none-match") == "*" and self.method == "PUT":
-            if any("PUT" in item.creating for item in here.values()):
-                raise GerritError(412, "Resource already exists")
+        wants_new = self.method == "PUT" and self.call.request.header("if-none-match") == "*"
+        if wants_new and not self.segments and any("PUT" in item.creating for item in here.values()):
+            raise GerritError(412, "Resource already exists")
         self.places = {owner: item.member for owner, item in here.items() if item.member}
         return None
 
@@ -121,7 +121,17 @@ class _Walk:
                 return {key: item.collections[name] for key, item in self.places.items() if name in item.collections}
             if "GET" in views:
                 return Found(error=GerritError(404, "Not Found"))
-        return Found(error=not_found(projection), unknown=not self.in_plugin)
+        return Found(error=not_found(projection), unknown=not self.in_plugin and self._may_exist(prefix))
+
+    def _may_exist(self, prefix: str) -> bool:
+        """Whether a real host might have a view that the simulation has not.
+
+        A view of a plugin that is not installed, or is simulated, is missing there too.
+        """
+        if prefix and prefix != CORE:
+            plugin = self.call.host.plugins.get(prefix)
+            return plugin is not None and not plugin.disabled and plugin.simulator is None
+        return CORE in self.places
 
     def _owners(self, prefix: str, name: str) -> list[str]:
         if prefix:

@@ -133,7 +133,9 @@ def _content(call: Call, old: bytes, new: bytes) -> list[dict[str, Any]]:
     """The lines in stretches: `ab` on both sides, `a` and `b` on one."""
     before, after = shown_lines(old), shown_lines(new)
     found: list[dict[str, Any]] = []
-    for edit in edits("\n".join(before).encode() + b"\n" if before else b"", "\n".join(after).encode() + b"\n" if after else b""):
+    for edit in edits(
+        "\n".join(before).encode() + b"\n" if before else b"", "\n".join(after).encode() + b"\n" if after else b""
+    ):
         if edit.equal:
             found.append({"ab": after[slice(*edit.new)]})
             continue
@@ -201,13 +203,18 @@ def _data(call: Call, repository: Repository, commit: str, path: str) -> bytes:
     return repository.content(entry)
 
 
-@routes.get("/changes/{change}/revisions/{revision}/files/{file}/download", options=CONTENT_OPTIONS, doc="#get-safe-content")
+@routes.get(
+    "/changes/{change}/revisions/{revision}/files/{file}/download", options=CONTENT_OPTIONS, doc="#get-safe-content"
+)
 def download(call: Call, *, change: Change, revision: PatchSet, file: str) -> Content:
     """A file in a zip archive, named for its side."""
     data = _data(call, call.host.repository(change.project), revision.commit, file)
     name = PurePosixPath(file)
     side = "new" if call.options.integer("parent") is None else "old"
-    safe = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "._-") else "_" if not sign.isspace() else "-" for sign in name.stem)
+    safe = "".join(
+        sign if sign.isascii() and (sign.isalnum() or sign in "._-") else "_" if not sign.isspace() else "-"
+        for sign in name.stem
+    )
     return as_zip(
         f"{safe}_{side}-{revision.commit[:32]}{name.suffix}", data, filename=f"{safe}_{side}{name.suffix}.zip"
     )  # fmt: skip
@@ -257,5 +264,3 @@ def _patch_data(repository: Repository, commit: str, parent: str | None, path: s
     if not found:
         raise GerritError(404, f"File not found: {path}.")
     return patch_of(repository, found[0])
-
-

@@ -79,7 +79,7 @@ def _approval(change: Change, label: Label, id_: int, vote: Vote | None, who: Wh
 
 def permitted(host: Host, change: Change, user: Account) -> dict[str, list[str]]:
     """The votes somebody may give now; after the merge none below the one given."""
-    result = {}
+    result: dict[str, list[str]] = {}
     if change.status == "ABANDONED":
         return result
     for label in sorted(host.labels(change.project).values(), key=lambda label: label.name):

@@ -63,7 +63,14 @@ def put_message(call: Call, *, change: Change) -> str:
         authored=facts.authored,
     )
     number = change.current.number + 1
-    updates.add_patch_set(call.host, change, commit, user, text=f"Patch Set {number}: Commit message was updated.")
+    updates.add_patch_set(
+        call.host,
+        change,
+        commit,
+        user,
+        text=f"Patch Set {number}: Commit message was updated.",
+        description="Edit commit message",
+    )
     return "ok"
 
 

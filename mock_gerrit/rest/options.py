@@ -22,7 +22,7 @@ class Option:
     Attributes:
         name: the long name.
         short: other names, most of them one letter.
-        kind: a flag is on when it is there (unless it says `false`), of `many` all values count, of the others the last.
+        kind: a flag is on when it is there and does not say `false`; of `many` all values count, else the last.
         choices: the words it takes, in capitals; any text where empty.
     """
 
@@ -87,7 +87,9 @@ class Options:
         self._values.setdefault(name, []).append(value)
 
 
-def parse_options(pairs: Iterable[tuple[str, str]], declared: Iterable[Option], *, plugin_options: bool = False) -> Options:
+def parse_options(
+    pairs: Iterable[tuple[str, str]], declared: Iterable[Option], *, plugin_options: bool = False
+) -> Options:
     """Sorts the pairs of a query string to the options of a view.
 
     Args:

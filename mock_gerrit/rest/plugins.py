@@ -1,12 +1,13 @@
-"""/plugins/: https://gerrit-review.googlesource.com/Documentation/rest-api-plugins.html"""
+"""/plugins/, as https://gerrit-review.googlesource.com/Documentation/rest-api-plugins.html has it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import NotRequired
 from urllib.parse import quote
 
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from mock_gerrit.entities import Plugin
 from mock_gerrit.errors import bad_request, not_permitted
@@ -51,8 +52,13 @@ def may_view_plugins(call: Call) -> None:
 
 
 LIST_OPTIONS = (
-    flag("all", "a"), integer("limit", "n"), integer("start", "S"), text("prefix", "p"), text("match", "m"), text("regex", "r"),
-)  # fmt: skip
+    flag("all", "a"),
+    integer("limit", "n"),
+    integer("start", "S"),
+    text("prefix", "p"),
+    text("match", "m"),
+    text("regex", "r"),
+)
 
 
 @routes.get("/plugins/", options=LIST_OPTIONS, permit=may_view_plugins, doc="#list-plugins")
@@ -125,7 +131,9 @@ def install(call: Call, *, plugin: str) -> Created | Content:
     name, dot, kind = plugin.rpartition(".")
     if not dot or kind != "js":
         reason = f"Invalid plugin file /plugins/{plugin}: cannot get plugin name"
-        raise bad_request(f"cannot install {plugin}:\ncom.google.gerrit.server.plugins.PluginInstallException: {reason}")
+        raise bad_request(
+            f"cannot install {plugin}:\ncom.google.gerrit.server.plugins.PluginInstallException: {reason}"
+        )
     found = re.search(r"-(\d[\w.]*)$", name)
     added = call.host.add_plugin(name, version=found[1] if found else "", content=call.body.raw)
     return Created(value=plugin_info(added))

@@ -1,4 +1,4 @@
-"""/projects/: https://gerrit-review.googlesource.com/Documentation/rest-api-projects.html"""
+"""/projects/, as https://gerrit-review.googlesource.com/Documentation/rest-api-projects.html has it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,21 @@ routes = Routes()
 
 STATES = ("ACTIVE", "READ_ONLY", "HIDDEN")
 LIST_OPTIONS = (
-    flag("description", "d"), flag("tree", "t"), text("prefix", "p"), text("match", "m"), text("regex", "r"),
-    integer("limit", "n"), integer("start", "S"), many("branch", "b"), text("type", choices=("CODE", "PERMISSIONS", "ALL")),
-    text("state", "s", choices=STATES), flag("all"), text("query"), text("format", choices=("TEXT", "JSON", "JSON_COMPACT")),
+    flag("description", "d"),
+    flag("tree", "t"),
+    text("prefix", "p"),
+    text("match", "m"),
+    text("regex", "r"),
+    integer("limit", "n"),
+    integer("start", "S"),
+    many("branch", "b"),
+    text("type", choices=("CODE", "PERMISSIONS", "ALL")),
+    text("state", "s", choices=STATES),
+    flag("all"),
+    text("query"),
+    text("format", choices=("TEXT", "JSON", "JSON_COMPACT")),
     text("has-acl-for"),
-)  # fmt: skip
+)
 
 
 def project_info(call: Call, project: Project, *, labels: bool = True) -> dict[str, Any]:
@@ -56,7 +66,9 @@ def list_projects(call: Call) -> Any:  # noqa: ANN401 - by name, or a list for `
     found = [item for name, item in sorted(call.host.projects.items()) if matching(name) and _wanted(call, item)]
     page, more = _page(found, options.integer("start") or 0, options.integer("limit") or 0)
     if options.text("format") == "TEXT":
-        return Content(data="".join(f"{item.name}\n" for item in page).encode(), content_type="text/plain;charset=utf-8")
+        return Content(
+            data="".join(f"{item.name}\n" for item in page).encode(), content_type="text/plain;charset=utf-8"
+        )
     result = {item.name: _listed(call, item) for item in page}
     if more:
         result[page[-1].name]["_more_projects"] = True
@@ -119,9 +131,10 @@ def _matching(prefix: str | None, part: str | None, regex: str | None) -> Callab
 def _queried(call: Call, query: str) -> list[dict[str, Any]]:
     tests = [_operator(term) for term in query.split()]
     found = [
-        item for _, item in sorted(call.host.projects.items())
+        item
+        for _, item in sorted(call.host.projects.items())
         if may_read(call.user, item) and item.state != "HIDDEN" and all(test(item) for test in tests)
-    ]  # fmt: skip
+    ]
     page, more = _page(found, call.options.integer("start") or 0, call.options.integer("limit") or 0)
     infos = [project_info(call, item, labels=False) for item in page]
     if more:
@@ -167,10 +180,10 @@ def create(call: Call, *, project: str) -> Created:
         raise unprocessable(f"Project Not Found: {parent}")
     made = call.host.project(
         project, parent=parent, branches=body.texts("branches") or ("master",), description=body.text("description")
-    )  # fmt: skip
+    )
     made.permissions_only = bool(body.flag("permissions_only"))
     made.submit_type = body.text("submit_type") or made.submit_type  # type: ignore[assignment] # one of Gerrit's words
-    if not body.flag("create_empty_commit"):
+    if not body.flag("create_empty_commit") or made.permissions_only:
         refs = call.host.repository(project).refs
         for ref in [ref for ref in refs if ref.startswith("refs/heads/")]:
             del refs[ref]

@@ -28,7 +28,7 @@ def submit_records(host: Host, change: Change, who: Callable[[int], AccountInfo]
         record: dict[str, Any] = {"label": name, "status": "MAY"}
         voters = [id_ for (own, id_), vote in change.votes.items() if own == name and vote.value]
         if voters:
-            record["applied_by"] = who(voters[-1])
+            record["applied_by"] = who(min(voters))
         labels.append(record)
     status = "OK" if change.is_open else "CLOSED"
     own = {"rule_name": "gerrit~DefaultSubmitRule", "status": status, "labels": labels}

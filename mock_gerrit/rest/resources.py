@@ -137,7 +137,8 @@ def _comment(known: list[Comment], raw: str, resources: Mapping[str, Any], *, au
 def message(_: Call, raw: str, resources: Mapping[str, Any]) -> Message:
     """An entry of a change's log."""
     id_ = unquote_plus(raw)
-    found = next((item for item in resources["change"].messages if item.id == id_), None)
+    item: Change = resources["change"]
+    found = next((entry for entry in item.messages if entry.id == id_), None)
     if found is None:
         raise GerritError(404, f"change message {id_} not found")
     return found
@@ -164,8 +165,16 @@ def branch(call: Call, raw: str, resources: Mapping[str, Any]) -> str:
 
 
 RESOLVERS: dict[str, Resolver] = {
-    "change": change, "revision": revision, "config": config, "plugin": plugin,
-    "reviewer": reviewer, "account": account, "draft": draft, "comment": comment, "message": message, "project": project,
+    "change": change,
+    "revision": revision,
+    "config": config,
+    "plugin": plugin,
+    "reviewer": reviewer,
+    "account": account,
+    "draft": draft,
+    "comment": comment,
+    "message": message,
+    "project": project,
     "branch": branch,
-}  # fmt: skip
+}
 """How each `{parameter}` of a route is looked up; any other is its decoded text."""

@@ -26,7 +26,7 @@ DRAFTS = ("KEEP", "PUBLISH", "PUBLISH_ALL_REVISIONS")
 @routes.get("/changes/{change}/revisions/{revision}/review", doc="#get-review")
 def get_review(call: Call, *, change: Change, revision: PatchSet) -> Any:  # noqa: ANN401, ARG001 - a ChangeInfo
     """The change in detail."""
-    return change_info(call, change, DETAIL | {"CURRENT_REVISION", "CURRENT_COMMIT", "CURRENT_FILES"})
+    return change_info(call, change, (DETAIL - {"REVIEWER_UPDATES", "MESSAGES"}) | {"CURRENT_REVISION"})
 
 
 @routes.post("/changes/{change}/revisions/{revision}/review", default_field="message", doc="#set-review")
@@ -75,9 +75,8 @@ def _review(call: Call, change: Change, revision: PatchSet, labels: dict[str, in
         raise not_permitted("toggle work in progress state")
     message = (body.text("message") or "").strip()
     if len(message) > COMMENT_LIMIT:
-        raise bad_request(
-            f"One or more comments were rejected in validation: Comment size exceeds limit ({len(message)} > {COMMENT_LIMIT})"
-        )
+        too_long = f"Comment size exceeds limit ({len(message)} > {COMMENT_LIMIT})"
+        raise bad_request(f"One or more comments were rejected in validation: {too_long}")
     handling = body.choice("drafts", DRAFTS)
     automatic = not body.flag("ignore_automatic_attention_set_rules")
     return Review(
@@ -133,7 +132,7 @@ def _refuse_on_behalf(call: Call, labels: dict[str, int] | None) -> None:
     if other is None:
         return
     if not labels:
-        raise GerritError(403, "label required to post review on behalf of \"" + other + '"')
+        raise GerritError(403, 'label required to post review on behalf of "' + other + '"')
     try:
         find_one(call.host, call.user, other)
     except GerritError as error:

@@ -74,7 +74,11 @@ def remove_reviewer(call: Call, change: Change, account: Account) -> None:
         raise not_permitted("remove reviewer")
     kind = "cc" if change.reviewers.get(account.id) == "CC" else "reviewer"
     votes = [key for key in change.votes if key[1] == account.id]
-    told = [f"* {name}{change.votes[name, who].value:+d} by {account_template(who)}" for name, who in votes if change.votes[name, who].value]
+    told = [
+        f"* {name}{change.votes[name, who].value:+d} by {account_template(who)}"
+        for name, who in votes
+        if change.votes[name, who].value
+    ]
     for key in votes:
         del change.votes[key]
     updates.set_reviewer(call.host, change, account, "REMOVED", by=user)
@@ -139,6 +143,7 @@ SUGGEST_OPTIONS = (
 @routes.get("/changes/{change}/suggest_reviewers", options=SUGGEST_OPTIONS, doc="#suggest-reviewers")
 def suggest(call: Call, *, change: Change) -> list[dict[str, Any]]:
     """People who might review, by the beginning of their names; without a query those seen on other changes."""
+    call.signed_in()
     query = (call.options.text("query") or "").strip()
     limit = call.options.integer("limit") or SUGGESTIONS
     found = accounts_matching(call.host, call.user, query) if query else _usual_reviewers(call, change)

@@ -130,16 +130,17 @@ def commit_message_file(repository: Repository, old: str | None, new: str) -> di
     size = len(text.encode())
     info: dict[str, Any] = {} if old else {"status": "A"}
     info["old_sha"], info["new_sha"] = _hash_of(before), _hash_of(text)
-    for key, lines in (
-        ("lines_inserted", sum(edit.new[1] - edit.new[0] for edit in found)),
-        ("lines_deleted", sum(edit.old[1] - edit.old[0] for edit in found)),
-    ):
-        if lines:
-            info[key] = lines
+    counts = {
+        "lines_inserted": sum(edit.new[1] - edit.new[0] for edit in found),
+        "lines_deleted": sum(edit.old[1] - edit.old[0] for edit in found),
+    }
+    info |= {key: lines for key, lines in counts.items() if lines}
     return {**info, "size_delta": size - len(before.encode()), "size": size}
 
 
-def files_with_message(repository: Repository, old: str | None, new: str, *, between: bool) -> dict[str, dict[str, Any]]:
+def files_with_message(
+    repository: Repository, old: str | None, new: str, *, between: bool
+) -> dict[str, dict[str, Any]]:
     """The files in which two commits differ, the commit message first.
 
     Args:
@@ -157,7 +158,9 @@ def revision_actions(call: Call, change: Change, patch_set: PatchSet) -> dict[st
     user = call.user
     if user is None:
         return {}
-    found: dict[str, Any] = {"cherrypick": _action("POST", "Cherry Pick", "Cherry pick change to a different branch")}
+    found: dict[str, Any] = {}
+    if patch_set is change.current:
+        found["cherrypick"] = _action("POST", "Cherry Pick", "Cherry pick change to a different branch")
     if not change.is_open:
         return found
     if call.may_change(change):

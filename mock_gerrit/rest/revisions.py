@@ -9,12 +9,12 @@ from mock_gerrit import updates
 from mock_gerrit.changes import Change, PatchSet
 from mock_gerrit.errors import GerritError, not_permitted
 from mock_gerrit.merging import MergeConflict, merge_files
-from mock_gerrit.rest.call import Call
+from mock_gerrit.rest.call import NO_CONTENT, Call
 from mock_gerrit.rest.options import flag, text
 from mock_gerrit.rest.reviewers import reviewer_info
 from mock_gerrit.rest.revision_info import commit_info, person, revision_actions
 from mock_gerrit.rest.routes import Routes
-from mock_gerrit.submitting import changes_by_commit, open_ancestors
+from mock_gerrit.submitting import open_ancestors
 from mock_gerrit.visibility import may_see
 
 routes = Routes()
@@ -37,6 +37,8 @@ def mergeable(call: Call, *, change: Change, revision: PatchSet) -> dict[str, An
     """Whether the revision fits on its branch."""
     if not change.is_open:
         raise GerritError(409, f"change is {change.status.lower()}")
+    if revision is not change.current:
+        return {"mergeable": False, "commit_merged": False, "content_merged": False}
     repository = call.host.repository(change.project)
     tip = repository.branch(change.branch)
     merged = tip is not None and repository.is_ancestor(revision.commit, tip)
@@ -61,31 +63,14 @@ def _fits(call: Call, change: Change, revision: PatchSet, tip: str) -> bool:
 @routes.get("/changes/{change}/revisions/{revision}/related", options=(text("o"),), doc="#get-related-changes")
 def related(call: Call, *, change: Change, revision: PatchSet) -> dict[str, Any]:
     """The changes that build on this one and those it builds on, the topmost first."""
-    chain = [*reversed(_descendants(call, change, revision)), (change, revision), *_ancestors(call, change, revision)]
+    below = [(item, item.current) for item in open_ancestors(call.host, change)]
+    chain = [*reversed(_descendants(call, change)), (change, revision), *below]
     visible = [(item, entry) for item, entry in chain if may_see(call.host, call.user, item)]
     return {"changes": [_related_info(call, item, entry) for item, entry in visible] if len(visible) > 1 else []}
 
 
-def _ancestors(call: Call, change: Change, revision: PatchSet) -> list[tuple[Change, PatchSet]]:
-    repository = call.host.repository(change.project)
-    if revision is change.current:
-        found = [(item, item) for item in open_ancestors(call.host, change)]
-    else:
-        found = []
-    by_commit = changes_by_commit(call.host, change.project, change.branch)
-    built_on = [sha for sha in repository.history(revision.commit) if sha in by_commit]
-    chosen = {item.number for item, _ in found}
-    return [
-        (item, entry)
-        for sha in sorted(built_on, key=lambda sha: len(repository.history(sha)), reverse=True)
-        for item in (by_commit[sha],)
-        if item.number in chosen
-        for entry in item.patch_sets
-        if entry.commit == sha
-    ]
-
-
-def _descendants(call: Call, change: Change, revision: PatchSet) -> list[tuple[Change, PatchSet]]:
+def _descendants(call: Call, change: Change) -> list[tuple[Change, PatchSet]]:
+    """The open changes that build on one, nearest first."""
     repository = call.host.repository(change.project)
     found = [
         (other, other.current)
@@ -93,7 +78,7 @@ def _descendants(call: Call, change: Change, revision: PatchSet) -> list[tuple[C
         if other is not change
         and other.is_open
         and (other.project, other.branch) == (change.project, change.branch)
-        and revision.commit in repository.history(other.current.commit)
+        and change.current.commit in repository.history(other.current.commit)
     ]
     return sorted(found, key=lambda pair: len(repository.history(pair[1].commit)))
 
@@ -131,18 +116,18 @@ def get_description(_: Call, *, change: Change, revision: PatchSet) -> str:  # n
 
 
 @routes.put("/changes/{change}/revisions/{revision}/description", default_field="description", doc="#set-description")
-def put_description(call: Call, *, change: Change, revision: PatchSet) -> str:
+def put_description(call: Call, *, change: Change, revision: PatchSet) -> Any:  # noqa: ANN401 - a text, or no content
     """Sets that line."""
     if not call.may_change(change):
         raise not_permitted("edit description")
     new = (call.body.text("description") or "").strip()
     old = revision.description or ""
     if new == old:
-        return new
+        return new or NO_CONTENT
     change.patch_sets[change.patch_sets.index(revision)] = replace(revision, description=new or None)
     text_ = f"Description of patch set {revision.number} {_moved(old, new)}"
     updates.record(call.host, change, call.signed_in(), text_, tag=updates.AUTO + "setPsDescription")
-    return new
+    return new or NO_CONTENT
 
 
 def _moved(old: str, new: str) -> str:

@@ -128,12 +128,16 @@ def _toggle(call: Call, change: Change, *, wip: bool) -> None:
     change.review_started = change.review_started or not wip
     if wip:
         updates.clear_attention(call.host, change, "Change was marked work in progress")
-        updates.record(call.host, change, user, _with_message(call, "Set Work In Progress"), tag=updates.AUTO + "setWorkInProgress")
+        updates.record(
+            call.host, change, user, _with_message(call, "Set Work In Progress"), tag=updates.AUTO + "setWorkInProgress"
+        )
         return
     for who, state in change.reviewers.items():
         if state == "REVIEWER":
             updates.attend(call.host, change, who, "Change was marked ready for review")
-    updates.record(call.host, change, user, _with_message(call, "Set Ready For Review"), tag=updates.AUTO + "setReadyForReview")
+    updates.record(
+        call.host, change, user, _with_message(call, "Set Ready For Review"), tag=updates.AUTO + "setReadyForReview"
+    )
 
 
 @routes.post("/changes/{change}/private", default_field="message", doc="#mark-private")
@@ -146,7 +150,9 @@ def mark_private(call: Call, *, change: Change) -> str | Created:
     if change.status == "MERGED":
         raise bad_request("cannot set a non-open change to private")
     change.private = True
-    updates.record(call.host, change, call.signed_in(), _with_message(call, "Set private"), tag=updates.AUTO + "setPrivate")
+    updates.record(
+        call.host, change, call.signed_in(), _with_message(call, "Set private"), tag=updates.AUTO + "setPrivate"
+    )
     return Created(value="")
 
 
@@ -158,7 +164,9 @@ def unmark_private(call: Call, *, change: Change) -> Any:  # noqa: ANN401 - no c
     if not change.private:
         raise conflict("change is not private")
     change.private = False
-    updates.record(call.host, change, call.signed_in(), _with_message(call, "Unset private"), tag=updates.AUTO + "unsetPrivate")
+    updates.record(
+        call.host, change, call.signed_in(), _with_message(call, "Unset private"), tag=updates.AUTO + "unsetPrivate"
+    )
     return NO_CONTENT
 
 

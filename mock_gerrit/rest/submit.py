@@ -43,9 +43,7 @@ def submit_revision(call: Call, *, change: Change, revision: PatchSet) -> Change
     return submit_change(call, change=change)
 
 
-@routes.get(
-    "/changes/{change}/submitted_together", options=(many("o"),), doc="#submitted-together"
-)
+@routes.get("/changes/{change}/submitted_together", options=(many("o"),), doc="#submitted-together")
 def submitted_together(call: Call, *, change: Change) -> list[ChangeInfo] | dict[str, Any]:
     """What would be, or was, submitted with the change; empty where that is the change alone."""
     asked = frozenset(call.options.many("o"))
@@ -53,7 +51,11 @@ def submitted_together(call: Call, *, change: Change) -> list[ChangeInfo] | dict
         raise bad_request(f"option not recognized: {word}")
     if change.is_open:
         found = together(call.host, change, whole_topic="TOPIC_CLOSURE" in asked)
-        found.sort(key=lambda item: (item is not change, -item.number) if "TOPIC_CLOSURE" not in asked else (False, -item.number))
+        found.sort(
+            key=lambda item: (
+                (item is not change, -item.number) if "TOPIC_CLOSURE" not in asked else (False, -item.number)
+            )
+        )
     else:
         found = _merged_together(call, change)
     visible = [item for item in found if may_see(call.host, call.user, item)]

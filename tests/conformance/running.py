@@ -1,6 +1,7 @@
 """Runs pytest on a small extension with the clauses of `stand_in`, in a process of its own, and reads what it left."""
 
 import json
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,7 +21,7 @@ class Certifying:
     def __post_init__(self) -> None:
         self.report = self.pytester.path / "out"
         self.pytester.makepyfile(my_ext=EXTENSION)
-        self.monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+        self.monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
         self.monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
 
     def command(self, *arguments: str, target: str = "my_ext") -> list[str]:

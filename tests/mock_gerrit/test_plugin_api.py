@@ -11,6 +11,7 @@ import pytest
 from mock_gerrit.changes import Change
 from mock_gerrit.plugins import api, code_owners, depends_on, task
 from mock_gerrit.plugins.api import Asked, PluginFailure, Routes, Simulator, SubmitVerdict
+from mock_gerrit.plugins.options import OptionKind, read_options
 from mock_gerrit.query import Predicate, Search
 from mock_gerrit.rest.call import Call
 from mock_gerrit.rest.options import text
@@ -231,3 +232,14 @@ def test_what_a_simulator_keeps_is_copied_with_the_world() -> None:
     twin = host.world.copy().hosts[0]
     twin.plugin_state("greeter")["installed"] = "changed"
     assert host.plugin_state("greeter") == {"installed": True}
+
+
+def test_options_are_read_by_their_kinds() -> None:
+    declared: dict[str, dict[str, OptionKind]] = {"greeter": {"tone": "text", "of": "texts", "size": "number"}}
+    given = [("greeter--tone", "soft"), ("--greeter--of", "a"), ("greeter--of", "b"), ("greeter--size", "3")]
+    assert read_options(declared, given) == {"greeter": {"tone": "soft", "of": ("a", "b"), "size": 3}}
+
+
+@pytest.mark.parametrize("query", ["has:a_nobody", "has:b_greeter"])
+def test_an_operand_that_no_plugin_has_answers_400(query: str) -> None:
+    assert ask(host_with_greeter(), f"/changes/?q={query}").status == 400

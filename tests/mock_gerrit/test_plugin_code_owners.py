@@ -288,3 +288,82 @@ def test_a_path_in_a_deeper_folder_is_farther_from_its_owners() -> None:
     bob = id_of(host, "bob")
     distances = [ownership(host, "owned", "master", path).distances[bob] for path in ("/a", "/src/a", "/src/x/a")]
     assert distances == [1, 2, 3]
+
+
+def test_a_global_owner_owns_every_path() -> None:
+    host = host_with_owners()
+    host.projects["All-Projects"].settings["code-owners.config"] = "[codeOwners]\nglobalCodeOwner = carol@example.com\n"
+    number = a_change(host, "README.md", votes={"Code-Review": {"carol": 1}})
+    assert statuses(host, number) == {"README.md": "APPROVED"}
+    answer = check(host, "email=carol@example.com&path=/README.md")
+    assert (answer["is_code_owner"], answer["is_global_code_owner"]) == (True, True)
+
+
+def test_the_check_of_everybody_is_about_no_account() -> None:
+    host = host_with_owners()
+    assert check(host, "email=*&path=/README.md")["is_code_owner"] is False
+    host.projects["owned"].settings["code-owners.config"] = "[codeOwners]\nglobalCodeOwner = *\n"
+    answer = check(host, "email=*&path=/README.md")
+    assert (answer["is_code_owner"], answer["is_owned_by_all_users"], answer["is_resolvable"]) == (True, True, True)
+
+
+def test_a_plain_user_sees_the_check_from_their_own_point_of_view() -> None:
+    host = host_with_owners()
+    answer = check(host, "email=bob@example.com&path=/README.md", user="alice")
+    assert f"account {id_of(host, 'bob')} is visible to user alice" in answer["debug_logs"]
+
+
+@pytest.mark.parametrize(
+    ("query", "answer"),
+    [
+        ("", (400, "--user required")),
+        ("?user=nobody", (422, "Account 'nobody' not found")),
+    ],
+)
+def test_owned_paths_need_somebody_who_is_there(query: str, answer: tuple[int, str]) -> None:
+    host = host_with_owners()
+    number = a_change(host, "README.md")
+    assert refusal(ask(host, f"/changes/{number}/revisions/current/owned_paths{query}")) == answer
+
+
+def test_owned_paths_come_in_pages() -> None:
+    host = host_with_owners()
+    number = a_change(host, "a", "b", "c")
+    answer = told(ask(host, f"/changes/{number}/revisions/current/owned_paths?user=bob&limit=1&start=1"))
+    assert [file["new_path"]["path"] for file in answer["owned_changed_files"]] == ["/b"]
+    assert answer["more"] is True
+
+
+@pytest.mark.parametrize("option", ["start", "limit"])
+def test_a_page_cannot_begin_or_end_before_the_first_file(option: str) -> None:
+    host = host_with_owners()
+    answer = ask(host, f"/changes/{a_change(host, 'a')}/code_owners.status?{option}=-1")
+    assert refusal(answer) == (400, f"{option} cannot be negative")
+
+
+def test_a_branch_is_configured_as_its_project() -> None:
+    host = host_with_owners()
+    target = "/projects/owned/branches/master/code_owners.branch_config"
+    assert told(ask(host, target))["required_approval"] == {"label": "Code-Review", "value": 1}
+    host.projects["owned"].settings["code-owners.config"] = "[codeOwners]\ndisabled = true\n"
+    assert told(ask(host, target)) == {"disabled": True}
+
+
+def test_the_head_of_a_project_is_a_branch_too() -> None:
+    host = host_with_owners()
+    assert told(ask(host, "/projects/owned/branches/HEAD/code_owners.config_files")) == ["/OWNERS", "/docs/OWNERS"]
+
+
+def test_config_files_are_checked_by_administrators_only() -> None:
+    host = host_with_owners()
+    target = "/projects/owned/code_owners.check_config"
+    assert told(ask(host, target, user="admin", method="POST", body={})) == {
+        "refs/meta/config": {},
+        "refs/heads/master": {},
+    }
+    assert ask(host, target, method="POST", body={}).status == 403
+
+
+def test_the_experimental_view_is_switched_off() -> None:
+    answer = ask(host_with_owners(), "/projects/owned/branches/master/code_owners.config/docs")
+    assert refusal(answer) == (405, "experimental code owners REST endpoints are disabled")

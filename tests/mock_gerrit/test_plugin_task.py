@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from mock_gerrit.host import Host
+from mock_gerrit.worldfile import WorldFileError, parse_world
 from tests.mock_gerrit.plugin_asking import a_host, ask, refusal, told
 
 
@@ -229,3 +230,80 @@ def test_one_change_and_its_detail_take_the_switches_too(view: str) -> None:
     host = a_host("task")
     host.change("demo")
     assert told(ask(host, f"{view}task--applicable"))["plugins"][0]["name"] == "task"
+
+
+def test_invalid_shows_only_what_is_not_defined_properly() -> None:
+    host = host_with(
+        '[root "Good"]\npass = True\n'
+        '[root "Bad pass"]\npass = nosuch:1\n'
+        '[root "Bad below"]\nsubtask = Fine\nsubtask = Broken\n'
+        '[root "Bad progress"]\npass = True\nin-progress = nosuch:1\n'
+        '[task "Fine"]\npass = True\n'
+        '[task "Broken"]\nfail = nosuch:1\n'
+    )
+    host.change("demo")
+    found = roots(host, options="task--invalid")
+    assert states(found) == {"Bad pass": "INVALID", "Bad below": "WAITING", "Bad progress": "INVALID"}
+    assert states(found[1]["sub_tasks"]) == {"Broken": "INVALID"}
+
+
+def test_a_broken_in_progress_query_is_left_out() -> None:
+    host = host_with('[root "A"]\npass = True\nin-progress = nosuch:1\n')
+    host.change("demo")
+    assert roots(host) == [{"name": "A", "status": "PASS", "has_pass": True}]
+
+
+def test_the_time_of_each_task_is_told_when_asked_for() -> None:
+    host = host_with('[root "A"]\npass = True\n')
+    host.change("demo")
+    [root] = roots(host, options="task--applicable&task--evaluation-time")
+    assert root["evaluation_milli_seconds"] >= 0
+
+
+def test_a_factory_whose_query_is_broken_is_invalid() -> None:
+    host = host_with(
+        '[root "A"]\nsubtasks-factory = each\n[tasks-factory "each"]\nnames-factory = all\npass = True\n'
+        '[names-factory "all"]\ntype = change\nchanges = nosuch:1\n'
+    )
+    host.change("demo")
+    assert roots(host)[0]["sub_tasks"] == [{"name": "UNKNOWN", "status": "INVALID"}]
+
+
+def test_a_task_asks_nothing_that_takes_more_than_the_change_to_answer() -> None:
+    host = host_with('[root "A"]\npass = is:submittable\n')
+    host.change("demo")
+    assert states(roots(host)) == {"A": "INVALID"}
+
+
+WORLD = """
+[[hosts]]
+url = "https://review.example.com"
+plugins = ["task"]
+
+[[hosts.accounts]]
+username = "alice"
+password = "alice-pw"
+
+[[hosts.projects]]
+name = "All-Projects"
+settings = { "task.config" = '''
+[root "From the file"]
+pass = True
+''' }
+
+[[hosts.projects]]
+name = "demo"
+
+[[hosts.changes]]
+project = "demo"
+"""
+
+
+def test_tasks_can_be_defined_in_a_world_file() -> None:
+    [host] = parse_world(WORLD, file="world.toml").hosts
+    assert states(roots(host)) == {"From the file": "PASS"}
+
+
+def test_a_world_file_cannot_make_a_project_that_comes_with_the_host() -> None:
+    with pytest.raises(WorldFileError, match="All-Projects comes with the host: it can be given settings, not state"):
+        parse_world(WORLD.replace("settings =", 'state = "HIDDEN"\nsettings ='), file="world.toml")

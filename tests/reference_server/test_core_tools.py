@@ -119,7 +119,8 @@ async def test_details_tell_of_people_votes_and_messages(review: Review) -> None
 
 
 @pytest.mark.parametrize(
-    "form", ["review.example.com/r", "https://review.example.com/r/a/", "http://review.internal/r", "review.internal/r/"]
+    "form",
+    ["review.example.com/r", "https://review.example.com/r/a/", "http://review.internal/r", "review.internal/r/"],
 )
 async def test_any_form_of_the_hosts_url_reaches_it(review: Review, form: str) -> None:
     assert (await changes.get_commit_message(review.id, form))["subject"] == "Fix a thing"
@@ -144,7 +145,9 @@ async def test_the_files_and_their_diffs_are_read_whatever_they_are_called(revie
         assert line in (await files.get_file_diff(review.id, path))["diff"]
 
 
-@pytest.mark.parametrize("hostile", ["a/../../x", '"quoted"', "new\nline", "#cut", "[1-3]", "{a,b}", "--output", "@file"])
+@pytest.mark.parametrize(
+    "hostile", ["a/../../x", '"quoted"', "new\nline", "#cut", "[1-3]", "{a,b}", "--output", "@file"]
+)
 async def test_a_hostile_id_stays_one_segment_of_one_request(review: Review, hostile: str) -> None:
     with pytest.raises(GerritError):
         await changes.get_change_details(hostile)

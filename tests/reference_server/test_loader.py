@@ -6,6 +6,7 @@ import asyncio
 import itertools
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -190,6 +191,23 @@ def test_metadata_that_cannot_be_read_hides_nothing_else(site: Site, server_log:
     assert "extension torn: ERROR: its entry_points.txt cannot be read" in server_log()
 
 
+def test_only_the_first_distribution_of_a_name_counts_unless_its_folder_is_empty(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, stale = site.good("kept"), site.good("stale")
+    site.entry_point("same-name", f"x = {stale}")
+    site.entry_point("half-removed", f"x = {kept}")
+    earlier = tmp_path / "earlier"
+    (earlier / "half_removed-0.9.dist-info").mkdir(parents=True)
+    current = earlier / "same_name-2.0.dist-info"
+    current.mkdir()
+    (current / "METADATA").write_text("Metadata-Version: 2.1\nName: Same_Name\nVersion: 2.0\n")
+    monkeypatch.syspath_prepend(earlier)
+    application = build()
+    application.load()
+    assert tools(application) == ["kept"]
+
+
 def test_an_extension_that_fails_half_way_leaves_nothing_behind(site: Site) -> None:
     half = site.module(
         """
@@ -265,6 +283,30 @@ def test_unloading_goes_backwards_past_every_failure(site: Site, tmp_path: Path,
     assert tools(application) == []
     application.loader.unload()
     assert trace.read_text().split() == modules[::-1], "a second unload has nothing to do"
+
+
+def test_unloading_withdraws_resources_and_prompts_too(site: Site) -> None:
+    site.variable(
+        site.module(
+            """
+def register(ctx):
+    ctx.mcp.resource("full://x")(full)
+    ctx.mcp.resource("full://{name}")(named)
+    ctx.mcp.prompt()(full)
+def full() -> str:
+    return ""
+def named(name: str) -> str:
+    return name
+"""
+        )
+    )
+    application = build()
+    server: Any = application.mcp
+    application.load()
+    assert len(asyncio.run(server.list_resources())) == len(asyncio.run(server.list_prompts())) == 1
+    application.loader.unload()
+    assert asyncio.run(server.list_resources()) == asyncio.run(server.list_prompts()) == []
+    assert asyncio.run(server.list_resource_templates()) == []
 
 
 def test_unloading_what_was_never_loaded_is_quiet() -> None:

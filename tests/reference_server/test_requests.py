@@ -16,6 +16,7 @@ from reference_server.errors import ConfigError, GerritError
 from .conftest import TOKEN, Configure, basic
 from .scripted_gerrit import Answer, ScriptedGerrit, json_answer
 
+
 def command_lines() -> list[bytes]:
     """The command lines of all processes, as `ps` shows them to everybody."""
     lines = []
