@@ -1,7 +1,7 @@
 """Measure speed as ratios within one run: `make bench`.
 
-Each ratio compares two things that are timed in turn, A B A B …, so that a machine that slows down slows both; the median
-of the pairs is what counts. Counts of trials, clauses and Gerrit calls are printed beside the times.
+Each ratio compares two things that are timed in turn, A B A B …, so that a machine that slows down slows both; the
+median of the pairs is what counts. Counts of trials, clauses and Gerrit calls are printed beside the times.
 """
 
 from __future__ import annotations
@@ -95,7 +95,9 @@ async def a_trial(rig: Rig) -> float:
     return taken
 
 
-async def paired(first: Callable[[], Awaitable[float]], second: Callable[[], Awaitable[float]], pairs: int = PAIRS) -> list[tuple[float, float]]:
+async def paired(
+    first: Callable[[], Awaitable[float]], second: Callable[[], Awaitable[float]], pairs: int = PAIRS
+) -> list[tuple[float, float]]:
     """Time both in turn, after one round that is not counted."""
     rounds = [(await first(), await second()) for _ in range(pairs + 1)]
     return rounds[1:]
@@ -141,7 +143,10 @@ async def certifying() -> None:
 def collecting(python: Path, folder: Path, *options: str) -> float:
     began = time.perf_counter()
     done = subprocess.run(
-        [python, "-m", "pytest", "--co", "-q", "-p", "no:cacheprovider", *options], cwd=folder, capture_output=True, check=False
+        [python, "-m", "pytest", "--co", "-q", "-p", "no:cacheprovider", *options],
+        cwd=folder,
+        capture_output=True,
+        check=False,
     )
     assert done.returncode == 5, done.stderr
     return time.perf_counter() - began
@@ -161,14 +166,24 @@ async def idle() -> None:
         for kind, wanted in (("with", str(wheel)), ("alone", f"pytest=={version('pytest')}")):
             subprocess.run([sys.executable, "-m", "venv", work / kind], check=True)
             pythons[kind] = work / kind / "bin" / "python"
-            subprocess.run([pythons[kind], "-m", "pip", "install", "-q", "--disable-pip-version-check", wanted], check=True)
+            subprocess.run(
+                [pythons[kind], "-m", "pip", "install", "-q", "--disable-pip-version-check", wanted], check=True
+            )
 
         async def timed(kind: str, *options: str) -> float:
             return collecting(pythons[kind], work / "empty", *options)
 
         ours = [option for name in ("gerrit_conformance", "mock_gerrit") for option in ("-p", f"no:{name}")]
-        told("pytest --co of an empty folder: our wheel / pytest alone", await paired(lambda: timed("with"), lambda: timed("alone"), 15), "at most 1.5")
-        told("the same: with / without our entry points", await paired(lambda: timed("with"), lambda: timed("with", *ours), 15), "at most 1.05")
+        told(
+            "pytest --co of an empty folder: our wheel / pytest alone",
+            await paired(lambda: timed("with"), lambda: timed("alone"), 15),
+            "at most 1.5",
+        )
+        told(
+            "the same: with / without our entry points",
+            await paired(lambda: timed("with"), lambda: timed("with", *ours), 15),
+            "at most 1.05",
+        )
 
 
 async def main() -> None:

@@ -1,7 +1,7 @@
 """One subject under examination: clauses are judged on what shared, memoised scenarios have shown.
 
-`Examination.judge` is all that a runner needs. It settles prerequisites first, judges per-tool clauses tool by tool, and
-turns whatever a clause raises into a `Judgement`.
+`Examination.judge` is all that a runner needs. It settles prerequisites first, judges per-tool clauses tool by tool,
+and turns whatever a clause raises into a `Judgement`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Self, TypeVar
 
 from conformance.backing import Backing, backing_of
 from conformance.contracts.registry import Catalogue, Clause, catalogue
@@ -34,9 +34,12 @@ from conformance.rig import scenarios
 from conformance.rig.rig import Rig
 from conformance.rig.samples import takes_address
 from conformance.rig.scenarios import Bench, Seen
+from conformance.rig.surroundings import Placement
 from conformance.rig.trial import Trial
 from conformance.settings import Settings
 from conformance.subject import Subject
+
+T = TypeVar("T")
 
 Verdict = Verdictless | None
 """What a clause came to on one tool: None is PASS."""
@@ -52,7 +55,8 @@ class Examination:
         rig: a running rig to share; one of its own is started where it is left out.
         without: clauses that do not exist for this examination, not even as prerequisites.
 
-    A finding is held against the subject only if an extension that is known to be good does not show it on the same host.
+    A finding is held against the subject only if an extension that is known to be good does not show it on the same
+    host.
     """
 
     def __init__(
@@ -74,13 +78,14 @@ class Examination:
         self._memory: dict[object, asyncio.Task[Any]] = {}
         self._began = time.monotonic()
 
-    async def __aenter__(self) -> Examination:
+    async def __aenter__(self) -> Self:
         """Start the rig where none was given, and build the subject where it has to be built.
 
         Raises:
             UsageError: the project cannot be built; the message holds the end of the backend's output.
         """
-        self.rig = self._given_rig or await self._stack.enter_async_context(Rig(self.settings))
+        rig = self._given_rig or await self._stack.enter_async_context(Rig(self.settings))
+        self.rig: Rig = rig
         self._trials, self._calls = self.rig.trials, self.rig.gerrit_calls
         try:
             self.subject = await prepare(self.subject, self.rig)
@@ -99,11 +104,12 @@ class Examination:
 
     # What has been seen
 
-    async def _once(self, key: object, act: Callable[[], Awaitable[Any]]) -> Any:  # noqa: ANN401 - what `act` gives
+    async def _once(self, key: object, act: Callable[[], Awaitable[T]]) -> T:
         """Run `act` at most once for `key`; everybody who asks waits for the same run."""
         if key not in self._memory:
             self._memory[key] = asyncio.ensure_future(act())
-        return await asyncio.shield(self._memory[key])
+        made: T = await asyncio.shield(self._memory[key])
+        return made
 
     async def survey(self) -> Trial:
         """Give the trial in which the subject was loaded and listed, and nothing else.
@@ -122,11 +128,11 @@ class Examination:
         survey = await self.survey()
         asked = [str(about["name"]) for about in survey.told("extension_config")]
         name = self.profile.extension.config_name or (asked[0] if asked else None)
-        return await self._once("configured", lambda: scenarios.configured(self.bench, name))  # type: ignore[no-any-return]
+        return await self._once("configured", lambda: scenarios.configured(self.bench, name))
 
     async def listed_late(self) -> tuple[list[str], list[str]]:
         """Give the names in the first list of tools and in one asked for later."""
-        return await self._once("late", lambda: scenarios.listed_late(self.bench))  # type: ignore[no-any-return]
+        return await self._once("late", lambda: scenarios.listed_late(self.bench))
 
     async def tools(self) -> list[Mapping[str, Any]]:
         """Give the subject's own tools as `tools/list` shows them."""
@@ -140,11 +146,13 @@ class Examination:
 
     async def plain(self) -> Seen:
         """Give the plainest call of each tool on healthy hosts that have every plugin it asks for."""
-        return await self._once("plain", self._plain)  # type: ignore[no-any-return]
+        return await self._once("plain", self._plain)
 
     async def _plain(self) -> Seen:
         survey, tools = await self.survey(), await self.tools()
-        wanted = {str(about["plugin"]) for about in survey.told("decorated")} | {one.plugin for one in self.profile.canned}
+        wanted = {str(about["plugin"]) for about in survey.told("decorated")} | {
+            one.plugin for one in self.profile.canned
+        }
         self._place(wanted)
         seen = await scenarios.plain(self.bench, tools)
         asked = {str(fact["name"]) for call in seen.calls.values() for fact in call.told("registry_asked")}
@@ -161,7 +169,7 @@ class Examination:
     async def not_found(self, *, returns_http_errors: bool) -> Seen:
         """Give the call of each tool while its first own request is answered by 404, on one kind of host."""
         await self.plain()
-        return await self._once(  # type: ignore[no-any-return]
+        return await self._once(
             ("not found", returns_http_errors),
             lambda: self._with_tools(scenarios.not_found, returns_http_errors=returns_http_errors),
         )
@@ -170,12 +178,12 @@ class Examination:
         """Give the calls of each tool that takes an address, with the address in every form."""
         await self.plain()
         tools = [tool for tool in await self.tools() if takes_address(tool)]
-        return await self._once("addresses", lambda: scenarios.typed_addresses(self.bench, tools))  # type: ignore[no-any-return]
+        return await self._once("addresses", lambda: scenarios.typed_addresses(self.bench, tools))
 
-    async def routed(self, placement: scenarios.Placement) -> Seen:
+    async def routed(self, placement: Placement) -> Seen:
         """Give the calls of each plugin-backed tool where the plugin is placed so."""
         backed = [tool for tool in await self.tools() if await self.backing(str(tool["name"]))]
-        return await self._once(("routed", placement), lambda: scenarios.routed(self.bench, backed, placement))  # type: ignore[no-any-return]
+        return await self._once(("routed", placement), lambda: scenarios.routed(self.bench, backed, placement))
 
     async def _with_tools(self, scenario: Callable[..., Awaitable[Seen]], **options: Any) -> Seen:  # noqa: ANN401
         return await scenario(self.bench, await self.tools(), **options)
@@ -202,7 +210,11 @@ class Examination:
     async def judge(self, clause: Clause) -> Judgement:
         """Judge one clause; never raises for what the subject does."""
         began = time.monotonic()
-        judged = await self._judge_tools(clause) if clause.per_tool else combine(clause, {"": await self._verdict(clause, "")})
+        judged = (
+            await self._judge_tools(clause)
+            if clause.per_tool
+            else combine(clause, {"": await self._verdict(clause, "")})
+        )
         return replace(judged, seconds=time.monotonic() - began)
 
     async def _judge_tools(self, clause: Clause) -> Judgement:
@@ -215,7 +227,7 @@ class Examination:
 
     async def _verdict(self, clause: Clause, tool: str) -> Verdict:
         """Judge a clause on one tool (or on the whole subject), once."""
-        return await self._once((clause.id, tool), lambda: self._decide(clause, tool))  # type: ignore[no-any-return]
+        return await self._once((clause.id, tool), lambda: self._decide(clause, tool))
 
     async def _decide(self, clause: Clause, tool: str) -> Verdict:
         barrier = await self._barrier(clause, tool)
@@ -225,7 +237,9 @@ class Examination:
             await (clause.check(self, tool) if clause.per_tool else clause.check(self))
         except Finding as finding:
             if await self._is_of_the_host(clause):
-                return Blocked(f"an extension that is known to be good shows it too on this host: {finding.saw}", by="host")
+                return Blocked(
+                    f"an extension that is known to be good shows it too on this host: {finding.saw}", by="host"
+                )
             finding.tool = finding.tool or tool or None
             finding.evidence = tuple(replace(one, text=self.mask(one.text)) for one in finding.evidence)
             finding.saw, finding.expected = self.mask(finding.saw), self.mask(finding.expected)
@@ -282,7 +296,11 @@ class Examination:
                 "version": self.subject.version,
                 "sha256": self.subject.sha256(),
             },
-            "host": {"kind": self.settings.host_kind, "name": "gerrit-mcp-reference", "version": version("gerrit-mcp-conformance")},
+            "host": {
+                "kind": self.settings.host_kind,
+                "name": "gerrit-mcp-reference",
+                "version": version("gerrit-mcp-conformance"),
+            },
             "sdk": {"name": "mcp", "version": version("mcp")},
             "python": platform.python_version(),
             "platform": f"{sys.platform}-{platform.machine()}",

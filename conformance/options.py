@@ -35,21 +35,19 @@ TARGETS = Option(
     "TARGET",
     "certify this: a module, a distribution, a project folder or a wheel (may be given more than once)",
 )
-AS_KIND = Option("--conformance-as", "text", "KIND", "judge a server as extension, gerrit-host, protocol or manifest")
-HOST = Option(
-    "--conformance-host", "text", "HOST", "load it on: reference (default), installed, factory:…, or a command"
-)
+AS_KIND = Option("--conformance-as", "text", "KIND", "the kind of subject; this version judges extensions: extension")
+HOST = Option("--conformance-host", "text", "HOST", "load it on: reference (default), or factory:MODULE:CALLABLE")
 REPORT = Option("--conformance-report", "path", "DIR", "write certificate.json and junit.xml into this folder")
 PROFILE = Option("--conformance-profile", "path", "FILE", "sample arguments, canned answers and waivers (TOML)")
 STRICT = Option("--conformance-strict", "switch", "", "a SHOULD that is not kept fails, too")
-LOG = Option("--conformance-log", "path", "FILE", "where a host of your own writes its server.log")
 LIMIT_SECONDS = Option("--conformance-limit-seconds", "text", "SECONDS", "the longest that one trial may take (60)")
 LIMIT_MEMORY = Option("--conformance-limit-memory", "text", "SIZE", "the most memory that a trial may hold (512M)")
 
-OPTIONS = (TARGETS, AS_KIND, HOST, REPORT, PROFILE, STRICT, LOG, LIMIT_SECONDS, LIMIT_MEMORY)
+OPTIONS = (TARGETS, AS_KIND, HOST, REPORT, PROFILE, STRICT, LIMIT_SECONDS, LIMIT_MEMORY)
 NODE_ROOT = "conformance"
 """The first part of the node id of every clause."""
 KINDS = ("extension", "gerrit-host", "protocol", "manifest")
+HOSTS = ("reference", "installed", "factory:MODULE:CALLABLE")
 
 
 def add(parser: pytest.Parser) -> None:
@@ -101,12 +99,12 @@ def settings(config: pytest.Config) -> Settings:
     if host := _value(config, HOST):
         told["host"] = _known_host(host)
     if kind := _value(config, AS_KIND):
-        told["as_kind"] = _known_kind(kind)
+        _check_kind(kind)
     if seconds := _value(config, LIMIT_SECONDS):
         told["limit_seconds"] = parse_seconds(seconds)
     if memory := _value(config, LIMIT_MEMORY):
         told["limit_memory"] = parse_size(memory)
-    return Settings(log=_path(config, LOG), **told)
+    return Settings(**told)
 
 
 def reject_misspelt(arguments: Sequence[str]) -> None:
@@ -155,23 +153,24 @@ def _path(config: pytest.Config, option: Option) -> Path | None:
     return Path(config.inipath.parent if config.inipath else config.rootpath, written) if written else None
 
 
-def _known_kind(kind: str) -> str:
+def _check_kind(kind: str) -> None:
     from conformance.usage import UsageError, did_you_mean  # noqa: PLC0415 - idle runs do without
 
+    what = f"{AS_KIND.flag}={kind} cannot be judged"
     if kind not in KINDS:
-        raise UsageError(f"{AS_KIND.flag}={kind} is no kind of subject", "", did_you_mean(kind, KINDS))
-    return kind
+        raise UsageError(what, "there is no such kind of subject", did_you_mean(kind, KINDS))
+    if kind != "extension":
+        raise UsageError(what, "this version judges extensions of the Gerrit MCP server", "leave the option out")
 
 
 def _known_host(host: str) -> str:
-    """Take a host as it is, unless it is one word that neither is a kind of host nor can be started."""
-    import shutil  # noqa: PLC0415 - idle runs do without
-
+    """Take a host on which this version can load an extension; anything else is refused rather than left aside."""
     from conformance.usage import UsageError, did_you_mean  # noqa: PLC0415 - idle runs do without
 
-    kinds = ("reference", "installed", "factory:MODULE:CALLABLE")
-    if host not in kinds and len(host.split()) == 1 and not host.startswith("factory:") and shutil.which(host) is None:
-        raise UsageError(
-            f"{HOST.flag}={host} is no host", "no command of that name is on PATH", did_you_mean(host, kinds)
-        )
-    return host
+    if host == "reference" or (host.startswith("factory:") and host.count(":") in {1, 2} and host != "factory:"):
+        return host
+    what = f"{HOST.flag}={host} cannot be used"
+    if host == "installed" or len(host.split()) > 1:
+        why = "this version loads extensions on the reference server, or on what a factory builds"
+        raise UsageError(what, why, "leave the option out, or say factory:MODULE:CALLABLE")
+    raise UsageError(what, "there is no such host", did_you_mean(host, HOSTS))

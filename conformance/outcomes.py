@@ -1,7 +1,7 @@
 """What a clause can come to, and the evidence that goes with it.
 
-A clause function returns for PASS and raises one of the exceptions below for anything else. Prose is rendered from these
-facts by `conformance.report`; nothing here formats text for people.
+A clause function returns for PASS and raises one of the exceptions below for anything else. Prose is rendered from
+these facts by `conformance.report`; nothing here formats text for people.
 """
 
 from __future__ import annotations

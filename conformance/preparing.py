@@ -1,8 +1,8 @@
 """Build what has to be built before it can be loaded: a project folder, a source archive or a wheel.
 
 The build backend is the subject's code, so it runs in the same containment as the subject itself: a child without a
-network, in a copy of the project. What it needs is fetched before, as wheels only, so that nothing of it runs while being
-installed. Results are kept by content hash under the user's cache folder.
+network, in a copy of the project. What it needs is fetched before, as wheels only, so that nothing of it runs while
+being installed. Results are kept by content hash under the user's cache folder.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ async def prepare(subject: Subject, rig: Rig) -> Subject:
 def _from_installed(subject: Subject, folder: Path) -> Subject:
     metadata = next(folder.glob("*.dist-info"), None)
     if metadata is None:
-        raise UsageError(f"{subject.target} holds no metadata", f"nothing in {folder} ends in .dist-info", "build the wheel again")
+        raise UsageError(
+            f"{subject.target} holds no metadata", f"nothing in {folder} ends in .dist-info", "build the wheel again"
+        )
     found = PathDistribution(metadata)
     modules = [e.value.partition(":")[0].strip() for e in found.entry_points if e.group == ENTRY_POINT_GROUP]
     made = replace(
@@ -103,7 +105,9 @@ async def _wheel(subject: Subject, work: Path, rig: Rig) -> Path:
         return source
     project = work / "project"
     if source.is_dir():
-        shutil.copytree(source, project, ignore=shutil.ignore_patterns(".git", ".venv", ".tox", "__pycache__"), symlinks=True)
+        shutil.copytree(
+            source, project, ignore=shutil.ignore_patterns(".git", ".venv", ".tox", "__pycache__"), symlinks=True
+        )
     else:
         project = _unpack_archive(source, project)
     requires = await asyncio.to_thread(_build_requirements, _needs(project))
@@ -124,7 +128,11 @@ def _unpack_archive(archive: Path, into: Path) -> Path:
         raise UsageError(f"{archive.name} cannot be unpacked", str(problem), "make the archive again") from None
     tops = [one for one in into.iterdir() if (one / "pyproject.toml").is_file()]
     if len(tops) != 1:
-        raise UsageError(f"{archive.name} is no source archive", "it has no single top folder with pyproject.toml", "build one with python -m build --sdist")
+        raise UsageError(
+            f"{archive.name} is no source archive",
+            "it has no single top folder with pyproject.toml",
+            "build one with python -m build --sdist",
+        )
     return tops[0]
 
 
@@ -156,13 +164,23 @@ def _is_installed(need: str) -> bool:
 
 
 def _fetch(needs: list[str], folder: Path) -> None:
-    import subprocess  # noqa: PLC0415, S404 - pip is the ordinary client of the registry
+    import subprocess  # noqa: PLC0415 - pip is the ordinary client of the registry
 
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as name:
         target = Path(name, "target")
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--only-binary=:all:", "--disable-pip-version-check"]
-        done = subprocess.run([*command, f"--target={target}", "--", *needs], capture_output=True, text=True, check=False)
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--only-binary=:all:",
+            "--disable-pip-version-check",
+        ]
+        done = subprocess.run(
+            [*command, f"--target={target}", "--", *needs], capture_output=True, text=True, check=False
+        )
         if done.returncode:
             raise UsageError(
                 f"what the build backend needs cannot be installed: {', '.join(needs)}",
@@ -175,11 +193,26 @@ def _fetch(needs: list[str], folder: Path) -> None:
 async def _run_backend(project: Path, output: Path, requires: Path | None, rig: Rig) -> Path:
     """Run the project's build backend in a contained child without a network."""
     output.mkdir()
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--skip-dependency-check", f"--outdir={output}", str(project)]
-    code, text = await rig.run(command, import_path=[str(requires)] if requires else [], folder=project, seconds=BUILD_SECONDS)
+    command = [
+        sys.executable,
+        "-m",
+        "build",
+        "--wheel",
+        "--no-isolation",
+        "--skip-dependency-check",
+        f"--outdir={output}",
+        str(project),
+    ]
+    code, text = await rig.run(
+        command, import_path=[str(requires)] if requires else [], folder=project, seconds=BUILD_SECONDS
+    )
     wheels = list(output.glob("*.whl"))
     if code != 0 or len(wheels) != 1:
-        raise UsageError(f"{project.name} cannot be built", text.strip()[-1500:] or f"the backend ended with code {code}", "mend the project, or give a built wheel")
+        raise UsageError(
+            f"{project.name} cannot be built",
+            text.strip()[-1500:] or f"the backend ended with code {code}",
+            "mend the project, or give a built wheel",
+        )
     return wheels[0]
 
 
@@ -195,6 +228,8 @@ def _unpack_wheel(wheel: Path, into: Path) -> None:
     try:
         with WheelFile.open(wheel) as source:
             destination = SchemeDictionaryDestination(scheme, interpreter=sys.executable, script_kind="posix")
-            install(source=source, destination=destination, additional_metadata={"INSTALLER": b"gerrit-mcp-conformance"})
+            install(
+                source=source, destination=destination, additional_metadata={"INSTALLER": b"gerrit-mcp-conformance"}
+            )
     except (zipfile.BadZipFile, ValueError, KeyError) as problem:
         raise UsageError(f"{wheel.name} is no good wheel", str(problem), "build it again") from None

@@ -66,7 +66,8 @@ def load_profile(path: Path | None, root: Path | None = None) -> Profile:
     """Read the profile in `path`, else the table in `root/pyproject.toml`, else give an empty one.
 
     Raises:
-        UsageError: the file is missing or is no TOML, or a key is unknown or of the wrong type; the nearest right key is named.
+        UsageError: the file is missing or is no TOML, or a key is unknown or of the wrong type; the nearest right key
+        is named.
     """
     if path is not None:
         if not path.is_file():
@@ -107,7 +108,9 @@ def _usage_error(problem: ValidationError, where: str) -> UsageError:
             f"{'.'.join(location[:-1]) or 'the top level'} has {', '.join(known)}",
             f"did you mean {near}?" if near else "remove it",
         )
-    return UsageError(f"{where}: {dotted} is not as it should be", first["msg"], "see the page on profiles for its form")
+    return UsageError(
+        f"{where}: {dotted} is not as it should be", first["msg"], "see the page on profiles for its form"
+    )
 
 
 def _keys_at(location: list[str]) -> list[str]:

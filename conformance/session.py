@@ -6,8 +6,8 @@ Under xdist the workers judge and the controller gathers; the controller alone w
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import pytest
 
@@ -15,8 +15,7 @@ from conformance import options
 from conformance.collection import ClauseItem, clause_items
 from conformance.gathering import Gathering
 from conformance.plan import Plan, make_plans
-from conformance.report.certificate import to_json, write_atomically
-from conformance.report.junit import to_junit
+from conformance.report.folder import ReportFolder
 from conformance.report.model import Certificate
 from conformance.report.progress import ProgressLine
 from conformance.report.terminal import summary
@@ -24,6 +23,8 @@ from conformance.settings import Settings
 from conformance.usage import UsageError
 from conformance.verdict import ExitCode, Verdict
 from conformance.workbench import Workbench
+
+T = TypeVar("T")
 
 WORKER_OUTPUT = "gerrit_conformance_about"
 """Under this key a worker tells the controller about the surroundings of its examinations."""
@@ -44,6 +45,8 @@ class ConformanceRun:
         self._gathering = Gathering(plans, strict=settings.strict)
         self._certificates: list[tuple[str, Certificate]] = []
         self._progress: ProgressLine | None = None
+        slugs = tuple(plan.slug for plan in plans)
+        self._reports = ReportFolder(root=settings.report_dir, slugs=slugs) if settings.report_dir else None
 
     @classmethod
     def of(cls, config: pytest.Config) -> ConformanceRun:
@@ -52,32 +55,21 @@ class ConformanceRun:
         Raises:
             pytest.UsageError: with the one message for whatever the user got wrong.
         """
-        try:
-            options.reject_misspelt_keys(config)
-            settings = options.settings(config)
-            plans = make_plans(
-                options.targets(config),
-                cwd=config.invocation_params.dir,
-                root=config.rootpath,
-                profile_path=options.profile_path(config),
-            )
-        except UsageError as problem:
-            raise pytest.UsageError(str(problem)) from None
+        settings, plans = _as_pytest_says(lambda: _understood(config))
         return cls(config, plans=plans, settings=settings, chosen=_take_clause_ids(config))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
         """Add the clauses, before anything selects among the items."""
-        try:
-            items += clause_items(
+        items += _as_pytest_says(
+            lambda: clause_items(
                 self._plans,
                 session=session,
                 workbench=self._workbench,
                 chosen=self._chosen,
                 strict=self._settings.strict,
             )
-        except UsageError as problem:
-            raise pytest.UsageError(str(problem)) from None
+        )
 
     def pytest_report_header(self) -> list[str]:
         """Say what is going to be certified, and on which host."""
@@ -98,6 +90,8 @@ class ConformanceRun:
         """Open what is going to be examined here, so that a subject that cannot be built is one message and no more."""
         if self._config.option.collectonly or hasattr(self._config, "workerinput"):
             return
+        if self._reports:
+            _as_pytest_says(self._reports.clear)
         chosen = {item.plan.slug for item in session.items if isinstance(item, ClauseItem)}
         spreads = self._config.pluginmanager.has_plugin("dsession")
         for plan in self._plans:
@@ -111,10 +105,7 @@ class ConformanceRun:
             reporter.write_line(
                 f"conformance: building {plan.subject.name}, unless it is unchanged since the last time"
             )
-        try:
-            self._workbench.open(plan)
-        except UsageError as problem:
-            raise pytest.UsageError(str(problem)) from None
+        _as_pytest_says(lambda: self._workbench.open(plan))
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Show on a terminal which clause is at work."""
@@ -124,7 +115,7 @@ class ConformanceRun:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Gather the record that came with a report, from this process or from a worker."""
-        if self._progress:
+        if self._progress and (report.when == "call" or not report.passed):
             self._progress.clear()
         self._gathering.take_report(report)
 
@@ -153,7 +144,8 @@ class ConformanceRun:
         if self._config.option.collectonly or session.exitstatus in _WITHOUT_REPORT:
             return
         self._certificates = self._gathering.certificates()
-        self._write_reports()
+        if self._reports:
+            self._reports.write(self._certificates)
         session.exitstatus = self._gathering.exit_status(int(session.exitstatus), self._certificates)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:  # noqa: ANN401 - pytest keeps its type private
@@ -163,21 +155,29 @@ class ConformanceRun:
             *lines, verdict = summary(certificate, failures_shown=self._config.option.tbstyle != "no")
             for line in lines:
                 terminalreporter.write_line(line)
-            if folder := self._folder(slug):
-                terminalreporter.write_line(f"report      {folder / 'certificate.json'}")
+            if self._reports:
+                terminalreporter.write_line(f"report      {self._reports.certificate(slug)}")
             terminalreporter.write_line(verdict, bold=True, **{_COLORS[certificate.verdict]: True})
 
-    def _write_reports(self) -> None:
-        for slug, certificate in self._certificates:
-            if folder := self._folder(slug):
-                write_atomically(folder / "certificate.json", to_json(certificate))
-        if self._settings.report_dir:
-            write_atomically(self._settings.report_dir / "junit.xml", to_junit(self._certificates))
 
-    def _folder(self, slug: str) -> Path | None:
-        """Give the folder of a subject's certificate: the report folder, or one of its own if there are several."""
-        folder = self._settings.report_dir
-        return folder / slug if folder and len(self._plans) > 1 else folder
+def _understood(config: pytest.Config) -> tuple[Settings, list[Plan]]:
+    options.reject_misspelt_keys(config)
+    settings = options.settings(config)
+    plans = make_plans(
+        options.targets(config),
+        cwd=config.invocation_params.dir,
+        root=config.rootpath,
+        profile_path=options.profile_path(config),
+    )
+    return settings, plans
+
+
+def _as_pytest_says(act: Callable[[], T]) -> T:
+    """Turn a mistake of the user into pytest's own kind, which it shows without a traceback and with exit code 4."""
+    try:
+        return act()
+    except UsageError as problem:
+        raise pytest.UsageError(str(problem)) from None
 
 
 def _take_clause_ids(config: pytest.Config) -> list[str]:

@@ -21,20 +21,14 @@ class Settings:
 
     host: str = field(default="reference", repr=False)
     """`reference`, `installed`, `factory:MODULE:CALLABLE`, or the command that starts a server."""
-    as_kind: str | None = None
-    """The kind a server is judged as: `extension`, `gerrit-host`, `protocol`, `manifest`; None: by trial."""
     limit_seconds: float = 60.0
     """The longest that one trial may take."""
     limit_memory: int = 512 * MEBIBYTE
     """The most memory that a child of a trial may hold, in bytes."""
-    log: Path | None = None
-    """Where a host of one's own writes its server.log; None for a host that the suite can tell."""
     strict: bool = False
     """Whether a SHOULD that is not kept fails the certification."""
     report_dir: Path | None = None
     """The folder for certificate.json and junit.xml; None writes no report."""
-    fixtures: Path | None = None
-    """The folder of the specimens and worlds; None for the one that comes with the suite."""
     host_kind: str = field(init=False)
     """The first word of `host`, safe to show: `reference`, `installed`, `factory` or `command`."""
 

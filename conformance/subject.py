@@ -57,7 +57,7 @@ class Subject:
 
 
 def _files(roots: Iterable[Path]) -> Iterator[tuple[str, Path]]:
-    """Yield each file with its path relative to its root's parent; caches, build output and hidden folders are no content."""
+    """Yield each file with its path below its root; caches, build output and hidden folders are no content."""
     for root in roots:
         if root.is_file():
             yield root.name, root

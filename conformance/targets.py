@@ -90,25 +90,34 @@ def _is_project(folder: Path) -> bool:
 
 def _path(path: Path, text: str) -> Subject:
     if not path.exists():
-        raise UsageError(f"{path} does not exist", f"{text} names a path", "check the spelling, or give a module's name")
+        raise UsageError(
+            f"{path} does not exist", f"{text} names a path", "check the spelling, or give a module's name"
+        )
     if path.is_dir():
         return _folder(path, text)
     if path.suffix == ".whl":
         try:
             name, version, _, _ = parse_wheel_filename(path.name)
         except InvalidWheelFilename as problem:
-            raise UsageError(f"{path.name} is no wheel", str(problem), "give the file as the build backend named it") from None
+            raise UsageError(
+                f"{path.name} is no wheel", str(problem), "give the file as the build backend named it"
+            ) from None
         return Subject(
             target=text, kind="distribution", name=name, version=str(version), build_from=path, content=(path,)
         )
     if path.name.endswith(ARCHIVES):
-        name = path.name
+        stem = path.name
         for ending in ARCHIVES:
-            name = name.removesuffix(ending)
-        return Subject(target=text, kind="distribution", name=name, build_from=path, content=(path,))
+            stem = stem.removesuffix(ending)
+        return Subject(target=text, kind="distribution", name=stem, build_from=path, content=(path,))
     if path.suffix in {".py", ".pyc"}:
         return Subject(
-            target=text, kind="module", name=path.stem, modules=(path.stem,), import_path=(path.parent,), content=(path,)
+            target=text,
+            kind="module",
+            name=path.stem,
+            modules=(path.stem,),
+            import_path=(path.parent,),
+            content=(path,),
         )
     if path.name == "extension.json":
         raise _manifest(path)
@@ -215,7 +224,11 @@ def _distribution(name: str, path: Sequence[str], text: str) -> Subject | None:
             f"no METADATA in {', '.join(map(str, broken))} (an interrupted uninstall leaves such a folder)",
             "delete the folder, or install the distribution again",
         )
-    told = {(one.version, tuple((e.group, e.value) for e in one.entry_points)): f for f in folders for one in [PathDistribution(f)]}
+    told = {
+        (one.version, tuple((e.group, e.value) for e in one.entry_points)): f
+        for f in folders
+        for one in [PathDistribution(f)]
+    }
     if len(told) > 1:
         raise UsageError(
             f"{name} is installed {len(told)} times, and not alike",
@@ -223,7 +236,9 @@ def _distribution(name: str, path: Sequence[str], text: str) -> Subject | None:
             "remove all but one",
         )
     found = PathDistribution(folders[0])
-    modules = tuple(dict.fromkeys(e.value.partition(":")[0].strip() for e in found.entry_points if e.group == ENTRY_POINT_GROUP))
+    modules = tuple(
+        dict.fromkeys(e.value.partition(":")[0].strip() for e in found.entry_points if e.group == ENTRY_POINT_GROUP)
+    )
     content = tuple(one for module in modules if (at := _module(module, path, text)) for one in at.content)
     return Subject(
         target=text, kind="distribution", name=found.name, version=found.version, modules=modules,
@@ -235,16 +250,24 @@ def _metadata_folders(entry: Path, wanted: str) -> list[Path]:
     if not entry.is_dir():
         return []
     folders = [*entry.glob("*.dist-info"), *entry.glob("*.egg-info")]
-    return [one for one in folders if one.is_dir() and canonicalize_name(one.name.rpartition(".")[0].split("-")[0]) == wanted]
+    return [
+        one
+        for one in folders
+        if one.is_dir() and canonicalize_name(one.name.rpartition(".")[0].split("-")[0]) == wanted
+    ]
 
 
 def _installed(path: Sequence[str]) -> list[str]:
-    names = [one.name.split("-")[0] for entry in path if Path(entry).is_dir() for one in Path(entry).glob("*.dist-info")]
+    names = [
+        one.name.split("-")[0] for entry in path if Path(entry).is_dir() for one in Path(entry).glob("*.dist-info")
+    ]
     return sorted(set(names))
 
 
 def _importable(path: Sequence[str]) -> list[str]:
-    found = {one.stem for entry in path if Path(entry).is_dir() for one in Path(entry).iterdir() if one.suffix in {".py", ""}}
+    found = {
+        one.stem for entry in path if Path(entry).is_dir() for one in Path(entry).iterdir() if one.suffix in {".py", ""}
+    }
     return sorted(name for name in found if name.isidentifier())
 
 

@@ -36,7 +36,9 @@ def clause_section(clause: Clause) -> str:
         lines.append(f"- Needs: {', '.join(clause.needs)}")
     lines.append(f"- Fix: {clause.fix}")
     folder = DOCS.parent / "fixtures" / "extensions" / "bad" / clause.id
-    specimens = sorted(one.name for one in folder.iterdir() if not one.name.startswith((".", "_"))) if folder.is_dir() else []
+    specimens = (
+        sorted(one.name for one in folder.iterdir() if not one.name.startswith((".", "_"))) if folder.is_dir() else []
+    )
     lines.append(f"- Specimens that break it: {', '.join(f'`{name}`' for name in specimens) or 'none yet'}\n")
     return "\n".join(lines)
 

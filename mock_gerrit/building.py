@@ -363,6 +363,7 @@ def add_patch_set(
         author=before.author,
         committer=identity_of(who),
         when=host.now(),
+        authored=before.authored,
     )
     updates.add_patch_set(host, change, commit, who, note=note)
     return change

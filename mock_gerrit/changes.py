@@ -17,6 +17,21 @@ PATCH_SET_LEVEL = "/PATCHSET_LEVEL"
 
 
 @dataclass(frozen=True, kw_only=True)
+class ServerMerge:
+    """A commit that the server made.
+
+    Attributes:
+        base, ours, theirs: the commits it was merged from; None where nothing was merged.
+        contains_conflicts: whether conflict markers were left in files.
+    """
+
+    base: str | None = None
+    ours: str | None = None
+    theirs: str | None = None
+    contains_conflicts: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class PatchSet:
     """One version of a change.
 
@@ -26,7 +41,7 @@ class PatchSet:
         kind: how it differs from the version before.
         uploader: the account id of who sent it.
         description: a line the uploader may add.
-        made_here: whether the server made the commit for a change that began there.
+        merge: how the server made the commit; None for a commit that was pushed.
     """
 
     number: int
@@ -35,7 +50,7 @@ class PatchSet:
     created: datetime
     kind: Kind = "REWORK"
     description: str | None = None
-    made_here: bool = False
+    merge: ServerMerge | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

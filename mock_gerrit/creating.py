@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mock_gerrit import updates
 from mock_gerrit.building import CHANGE_ID, identity_of, with_change_id
-from mock_gerrit.changes import Change
+from mock_gerrit.changes import Change, ServerMerge
 from mock_gerrit.entities import Account
 from mock_gerrit.merging import merge_files
 from mock_gerrit.repository import FileEntry, Identity
@@ -61,7 +61,7 @@ def create(
         topic=topic,
         wip=wip,
         private=private,
-        made_here=True,
+        merge=ServerMerge(),
     )
 
 

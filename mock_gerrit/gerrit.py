@@ -1,34 +1,35 @@
-"""Gerrit's HTTP face: who asks, which endpoint answers, and in what clothes the answer goes out."""
+"""Gerrit's HTTP face: who asks, which endpoint answers."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, unquote_plus
+from urllib.parse import unquote_plus
 
+from mock_gerrit.answers import (
+    canned_answer_of,
+    content_answer,
+    failure,
+    json_answer,
+    marked_unsimulated,
+    plain_answer,
+)
 from mock_gerrit.authentication import Caller, authenticate
 from mock_gerrit.errors import GerritError, bad_request, forbidden, nothing_here
-from mock_gerrit.exchange import JSON_TYPE, TEXT_TYPE, XSSI_PREFIX, Request, Response, reason_phrase
+from mock_gerrit.exchange import Request, Response
 from mock_gerrit.plugins.canned import canned_answer
 from mock_gerrit.plugins.contributions import change_options, own_route
 from mock_gerrit.rest import families
-from mock_gerrit.rest.body import INVALID, Body, parse_json
 from mock_gerrit.rest.call import NO_CONTENT, Call, Content, Created, Refused
 from mock_gerrit.rest.dispatch import Found, find
+from mock_gerrit.rest.input import read_body
 from mock_gerrit.rest.options import parse_options
 from mock_gerrit.rest.routes import CORE, Route, Routes, nearest
 
 if TYPE_CHECKING:
     from mock_gerrit.host import Host
 
-_HTML_SAFE = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in ("<", ">", "&", "=", "'", "\u2028", "\u2029")})
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})|%00")
-_COMMON_HEADERS = (
-    ("X-Frame-Options", "SAMEORIGIN"),
-    ("Cache-Control", "no-cache, no-store, max-age=0, must-revalidate"),
-)
 _READING = frozenset({"GET", "HEAD"})
 
 
@@ -49,7 +50,7 @@ def answer(host: Host, request: Request) -> Response:
         caller = authenticate(host, request, required=login_required)
         response = _respond(host, request, caller, path)
     except GerritError as error:
-        response = _failure(error)
+        response = failure(error)
     user = caller.account.username if caller.account else None
     return Response(
         status=response.status,
@@ -79,7 +80,7 @@ def _respond(host: Host, request: Request, caller: Caller, path: str) -> Respons
     routes = _routes_of(host)
     canned = canned_answer(host, request.method, path, request.query_string)
     if canned is not None:
-        return _from_canned(canned)
+        return canned_answer_of(canned)
     own = own_route(host, request.method, path)
     if not own and not families.is_rest(request.method, path):
         return _outside_rest(host, path, routes, request.method)
@@ -90,8 +91,8 @@ def _respond(host: Host, request: Request, caller: Caller, path: str) -> Respons
     call = Call(host=host, user=caller.account, request=request, path=path)
     found = Found(route=own[0], resources=own[1]) if own else find(call, routes)
     if found.route is None:
-        error = _failure(found.error)
-        return _unsimulated(error, nearest(routes, request.method, path)) if found.unknown else error
+        error = failure(found.error)
+        return marked_unsimulated(error, nearest(routes, request.method, path)) if found.unknown else error
     return _run(call, found, found.route)
 
 
@@ -115,11 +116,11 @@ def _outside_rest(host: Host, path: str, routes: dict[str, Routes], method: str)
     """A path that no REST servlet has: pages, plugin files, nothing."""
     page = families.page(host, path)
     if page:
-        return _content(page)
-    missing = _failure(nothing_here())
-    return (
-        _unsimulated(missing, nearest(routes, method, path)) if families.has_unsimulated_page(host, path) else missing
-    )
+        return content_answer(page)
+    missing = failure(nothing_here())
+    if families.has_unsimulated_page(host, path):
+        return marked_unsimulated(missing, nearest(routes, method, path))
+    return missing
 
 
 def _run(call: Call, found: Found, route: Route) -> Response:
@@ -130,18 +131,18 @@ def _run(call: Call, found: Found, route: Route) -> Response:
     if call.options.plugin:
         change_options(call.host, call.options.plugin)
     if route.method not in _READING:
-        call.body = _body(call.request, route)
+        call.body = read_body(call.request, route)
     value = route.view(call, **found.resources)
     if isinstance(value, Content):
-        return _content(value)
+        return content_answer(value)
     if value is NO_CONTENT:
-        return _response(204, (), b"")
+        return plain_answer(204, (), b"")
     status = 200
     if isinstance(value, Created):
         status, value = 201, value.value
     elif isinstance(value, Refused):
         status, value = value.status, value.value
-    return _json(status, _fields(value, pairs), pretty=_wants_pretty(pairs))
+    return json_answer(status, _fields(value, pairs), pretty=_wants_pretty(pairs))
 
 
 def _query_pairs(request: Request) -> list[tuple[str, str]]:
@@ -164,45 +165,6 @@ def _decoded(text: str) -> str:
         raise GerritError(400, "Bad Request", container=True) from None
 
 
-def _body(request: Request, route: Route) -> Body:
-    content_type = (request.header("content-type") or "").partition(";")[0].strip().lower()
-    text = request.body.decode("utf-8", "replace")
-    if content_type == "application/json":
-        return _json_body(text, route)
-    if route.raw:
-        return Body(raw=request.body, given=bool(request.body or content_type))
-    if not request.body and (not content_type or request.method == "DELETE"):
-        return Body(given=False)
-    if content_type == "text/plain":
-        return _text_body(text.strip(), route)
-    if content_type == "application/x-www-form-urlencoded":
-        return Body({name: values[-1] for name, values in parse_qs(text).items()})
-    raise bad_request("Expected Content-Type: application/json")
-
-
-def _json_body(text: str, route: Route) -> Body:
-    if not text.strip():
-        raise bad_request("Expected JSON object")
-    try:
-        value = parse_json(text)
-    except (ValueError, RecursionError):
-        raise bad_request(INVALID) from None
-    if value is None:
-        return Body()
-    if isinstance(value, str):
-        return _text_body(value, route)
-    if not isinstance(value, dict):
-        raise bad_request(INVALID)
-    return Body(value)
-
-
-def _text_body(text: str, route: Route) -> Body:
-    """A bare text stands for the one field that the input is mostly about."""
-    if route.default_field is None:
-        raise bad_request("Expected JSON object")
-    return Body({route.default_field: text})
-
-
 def _fields(value: Any, pairs: list[tuple[str, str]]) -> Any:  # noqa: ANN401 - any JSON
     wanted = [item for name, given in pairs if name == "fields" for item in given.split(",")]
     if not wanted or not isinstance(value, dict):
@@ -212,48 +174,3 @@ def _fields(value: Any, pairs: list[tuple[str, str]]) -> Any:  # noqa: ANN401 - 
 
 def _wants_pretty(pairs: list[tuple[str, str]]) -> bool:
     return any(name in {"pp", "prettyPrint"} and value not in {"0", "false"} for name, value in pairs)
-
-
-def to_json(value: Any, *, pretty: bool = False) -> bytes:  # noqa: ANN401 - any JSON
-    """JSON as Gerrit writes it: behind its prefix, compact, safe inside HTML, and ended by a newline."""
-    if pretty:
-        written = json.dumps(value, ensure_ascii=False, indent=2)
-    else:
-        written = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return f"{XSSI_PREFIX}{written.translate(_HTML_SAFE)}\n".encode("utf-8", "surrogatepass")
-
-
-def _json(status: int, value: Any, *, pretty: bool = False) -> Response:  # noqa: ANN401 - any JSON
-    return _response(status, (("Content-Type", JSON_TYPE),), to_json(value, pretty=pretty))
-
-
-def _response(status: int, headers: tuple[tuple[str, str], ...], body: bytes) -> Response:
-    return Response(status=status, reason=reason_phrase(status), headers=(*_COMMON_HEADERS, *headers), body=body)
-
-
-def _content(content: Content) -> Response:
-    types = (("Content-Type", content.content_type),) if content.content_type else ()
-    return _response(content.status, (*types, *content.headers), content.data)
-
-
-def _failure(error: GerritError) -> Response:
-    if error.container:
-        content_type = "text/html;charset=iso-8859-1" if error.text.startswith("<") else "text/plain;charset=iso-8859-1"
-        challenge = (("WWW-Authenticate", 'Basic realm="Gerrit Code Review"'),) if error.status == 401 else ()
-        return _response(error.status, (*challenge, ("Content-Type", content_type)), error.text.encode())
-    return _response(error.status, (("Content-Type", TEXT_TYPE),), f"{error.text}\n".encode())
-
-
-def _unsimulated(response: Response, route: str) -> Response:
-    return Response(
-        status=response.status, reason=response.reason, headers=response.headers, body=response.body, unsimulated=route
-    )
-
-
-def _from_canned(given: Any) -> Response:  # noqa: ANN401 - a value, or a mapping with status and json or text
-    if not isinstance(given, Mapping) or not given.keys() <= {"status", "json", "text"}:
-        return _json(200, given)
-    status = int(given.get("status", 200))
-    if "text" in given:
-        return _response(status, (("Content-Type", TEXT_TYPE),), str(given["text"]).encode())
-    return _json(status, given.get("json"))

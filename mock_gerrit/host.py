@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from mock_gerrit import building
+from mock_gerrit.addresses import authority_of, checked_url
 from mock_gerrit.changes import Change, ChangeStatus
 from mock_gerrit.entities import (
     CODE_REVIEW,
@@ -53,11 +54,11 @@ class Host:
 
     def __init__(self, *, world: World, url: str, internal_url: str | None = None, name: str | None = None) -> None:
         self.world = world
-        self.url = _checked_url(url)
-        self.internal_url = _checked_url(internal_url) if internal_url else None
+        self.url = checked_url(url)
+        self.internal_url = checked_url(internal_url) if internal_url else None
         self.context_path = urlsplit(self.url).path
         self.authority = urlsplit(self.url).netloc.lower()
-        self.authorities = frozenset(map(_authority_of, filter(None, (self.url, self.internal_url))))
+        self.authorities = frozenset(map(authority_of, filter(None, (self.url, self.internal_url))))
         self.name = name or self.authority
         self.accounts: dict[int, Account] = {}
         self.groups: dict[str, Group] = {}
@@ -406,18 +407,3 @@ class Host:
             for requirement in sorted(item.requirements, key=BUILT_IN.__contains__):
                 merged.setdefault(requirement.name, requirement)
         return merged
-
-
-def _authority_of(url: str) -> str:
-    parts = urlsplit(url)
-    default = {"http": ":80", "https": ":443"}[parts.scheme]
-    return parts.netloc.lower().removesuffix(default)
-
-
-def _checked_url(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValueError(f"expected the URL of a host (https://review.example.com), got {url!r}")
-    if parts.query or parts.fragment or parts.username:
-        raise ValueError(f"the URL of a host has neither user, query nor fragment: {url!r}")
-    return url.rstrip("/")

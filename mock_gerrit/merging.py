@@ -51,6 +51,22 @@ def merge_files(repository: Repository, base: str | None, ours: str, theirs: str
     return merged
 
 
+def with_conflict_markers(
+    repository: Repository, base: str | None, ours: str, theirs: str, clashes: list[str]
+) -> dict[str, FileEntry]:
+    """The same for those that cannot be put together: files that clash have both versions between conflict markers."""
+    one, other = repository.files(ours), repository.files(theirs)
+    without = {path: entry for path, entry in repository.files(base).items() if path not in clashes}
+    merged = {**without, **{path: entry for path, entry in {**other, **one}.items() if path not in clashes}}
+    names = [f"{sha} {repository.facts(sha).subject}" for sha in (theirs, ours)]
+    for path in clashes:
+        texts = [repository.content(side[path]) if path in side else b"" for side in (other, one)]
+        marked = f"<<<<<<< PATCH SET ({names[0]})\n".encode() + texts[0] + b"=======\n"
+        marked += texts[1] + f">>>>>>> BASE      ({names[1]})\n".encode()
+        merged[path] = FileEntry(mode=(one.get(path) or other[path]).mode, blob=repository.add_blob(marked))
+    return merged
+
+
 def _merge_contents(
     repository: Repository, old: FileEntry | None, mine: FileEntry | None, new: FileEntry | None
 ) -> FileEntry | None:

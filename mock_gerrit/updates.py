@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from mock_gerrit.changes import Attention, Change, Kind, Message, PatchSet, ReviewerState, ReviewerUpdate
+from mock_gerrit.changes import Attention, Change, Kind, Message, PatchSet, ReviewerState, ReviewerUpdate, ServerMerge
 from mock_gerrit.entities import SERVICE_USERS, Account
 from mock_gerrit.repository import Repository
 
@@ -63,7 +63,7 @@ def open_change(
     tag: str = "newPatchSet",
     revert_of: int | None = None,
     cherry_pick_of: tuple[int, int] | None = None,
-    made_here: bool = False,
+    merge: ServerMerge | None = None,
 ) -> Change:
     """Adds a change with one patch set to the host."""
     now = host.now()
@@ -77,7 +77,7 @@ def open_change(
         updated=now,
         topic=topic,
         hashtags=set(hashtags),
-        patch_sets=[PatchSet(number=1, commit=commit, uploader=owner.id, created=now, made_here=made_here)],
+        patch_sets=[PatchSet(number=1, commit=commit, uploader=owner.id, created=now, merge=merge)],
         wip=wip,
         review_started=not wip,
         private=private,
@@ -108,6 +108,7 @@ def add_patch_set(
     tag: str | None = None,
     note: str | None = None,
     description: str | None = None,
+    merge: ServerMerge | None = None,
 ) -> PatchSet:
     """Puts a commit on top of the change; votes that do not survive such an update are dropped."""
     repository = host.repository(change.project)
@@ -118,6 +119,7 @@ def add_patch_set(
         created=host.now(),
         kind=kind_of(repository, change.current.commit, commit),
         description=description or note,
+        merge=merge,
     )
     outdated = _outdated_votes(change, added.kind)
     change.patch_sets.append(added)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from urllib.parse import urlsplit
 
+from mock_gerrit.addresses import normal_authority
 from mock_gerrit.faults import Faults
 from mock_gerrit.host import Host
 from mock_gerrit.journal import Journal
@@ -80,12 +80,3 @@ class World:
         twin.hosts = [host.copy(twin) for host in self.hosts]
         twin.faults = self.faults.copy()
         return twin
-
-
-def normal_authority(authority: str, scheme: str = "") -> str:
-    """An authority in lower case and without the port its scheme has anyway."""
-    name = urlsplit(f"//{authority}").netloc.rpartition("@")[2].lower()
-    for default in ({"http": ":80", "https": ":443"}.get(scheme),) if scheme else (":443", ":80"):
-        if default and name.endswith(default):
-            return name[: -len(default)]
-    return name

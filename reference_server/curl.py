@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from reference_server.errors import GerritError
 
-_TRAILER = "\n%{http_code} %{redirect_url}"
+_OPTIONS = ("--silent", "--show-error", "--globoff", "--write-out", "%{stderr}\n%{http_code} %{redirect_url}")
 _GRACE_SECONDS = 2.0  # curl's own limit comes first: its message names what it waited for
 
 
@@ -40,22 +40,13 @@ async def run_curl(
     Raises:
         GerritError: curl is missing, fails, or takes too long.
     """
-    with_secret = bool(secret)
-    options = [
-        "--silent",
-        "--show-error",
-        "--globoff",
-        "--max-time",
-        f"{seconds:g}",
-        "--write-out",
-        "%{stderr}" + _TRAILER,
-    ]
-    reader = _pipe_with(secret) if with_secret else None
+    reader = _pipe_with(secret) if secret else None
     try:
-        # --disable must come first: no ~/.curlrc of the user may add options, proxies or another -K.
+        # --disable must come first: no ~/.curlrc of the user may add options, proxies or another --config.
         first = ["--disable"] if program == "curl" else []
         hidden = ["--config", f"/dev/fd/{reader}"] if reader is not None else []
-        process = await _start([program, *first, *hidden, *options, *arguments], reader, stdin)
+        limit = ["--max-time", f"{seconds:.3f}"]
+        process = await _start([program, *first, *hidden, *_OPTIONS, *limit, *arguments], reader, stdin)
     finally:
         if reader is not None:
             os.close(reader)

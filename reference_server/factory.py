@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import BinaryIO
 
 import anyio
@@ -103,6 +104,7 @@ def build(*, clock: Callable[[], float] = time.monotonic) -> Application:
     Args:
         clock: monotonic seconds for the plugin registry.
     """
+    import_module("anyio._backends._asyncio")  # what anyio.run would import first thing after a fork, once a child
     server = sdk.new_server("gerrit-mcp-server", instructions=_INSTRUCTIONS)
     register_core_tools(server)
     context = ExtensionContext(mcp=server, plugin_registry=PluginRegistry(clock=clock))

@@ -5,7 +5,8 @@ Everything else of the server speaks to `ServerCore` and the functions here, whi
 
 from __future__ import annotations
 
-import logging
+import os
+import traceback
 from collections.abc import AsyncIterable, Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -56,7 +57,6 @@ _TABLES = (
     ("_resource_manager", "_templates"),
     ("_prompt_manager", "_prompts"),
 )
-_logger = logging.getLogger(__name__)
 
 
 class TextSink(Protocol):
@@ -97,15 +97,20 @@ class ServerCore(McpServer):
     async def call_tool(self, name: str, arguments: dict[str, Any], *rest: object) -> object:
         """Run a tool; the text of whatever it raises reaches the caller on both SDKs.
 
+        With `GERRIT_MCP_MASK_ERRORS=1` the SDK decides what gets through, as on a server that adds nothing to it.
+
         Raises:
             ToolError: the tool is unknown, refused its arguments or raised.
         """
         try:
             return await super().call_tool(name, arguments, *rest)
         except _CRASHES as crash:
+            if os.environ.get("GERRIT_MCP_MASK_ERRORS") == "1":
+                raise
             # SDK 2 keeps the text of anything but a ToolError to itself, and then nobody learns what to do about it.
+            # Its traceback is printed plainly: the SDK's log handler takes 300 ms to colour the first one.
             cause = crash.__cause__
-            _logger.error("tool %r raised", name, exc_info=cause)  # noqa: TRY400 - the SDK's own frames say nothing
+            traceback.print_exception(cause)
             raise ToolError(f"{crash}: {cause}") from crash
 
 

@@ -23,15 +23,23 @@ ENDINGS = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit"})
 @clause(
     "EXT-EXIT",
     level=MUST,
-    source=field_sense('the guide\'s "one broken extension never aborts server startup" holds only if none can end or block the process'),
-    fix="Let import and register return at once: raise an ordinary exception for what is wrong, and leave waiting, reading and exiting to the host.",
+    source=field_sense(
+        (
+            'the guide\'s "one broken extension never aborts server startup" holds only if none can end or '
+            "block the process"
+        )
+    ),
+    fix=(
+        "Let import and register return at once: raise an ordinary exception for what is wrong, and leave "
+        "waiting, reading and exiting to the host."
+    ),
     neighbours=("EXT-IMPORT", "EXT-RESOURCES", "EXT-QUIET"),
 )
 async def importing_and_registering_leave_the_process_running(examination: Examination) -> None:
     """Importing the module and calling `register` neither end the process nor block it.
 
-    Each may take ten seconds. SystemExit and its like, `os._exit`, a signal to itself and reading the standard input count
-    as ending or blocking; a limit that was broken on the way is EXT-RESOURCES' to judge.
+    Each may take ten seconds. SystemExit and its like, `os._exit`, a signal to itself and reading the standard input
+    count as ending or blocking; a limit that was broken on the way is EXT-RESOURCES' to judge.
     """
     trial = await examination.survey()
     _not_for_broken_limits(trial)
@@ -40,11 +48,19 @@ async def importing_and_registering_leave_the_process_running(examination: Exami
     expected = f"{doing} to return within {IMPORT_SECONDS:.0f} s in a process that goes on"
     for fact in (*trial.told("import_failed"), *trial.told("register_raised")):
         if ENDINGS & set(str(fact["bases"]).split()):
-            raise Finding(expected=expected, saw=f"{fact['type']} raised while {doing}", evidence=(_traceback(fact), *evidence))
+            raise Finding(
+                expected=expected, saw=f"{fact['type']} raised while {doing}", evidence=(_traceback(fact), *evidence)
+            )
     if trial.child.stdin_read:
-        raise Finding(expected="the standard input left alone", saw=f"{trial.child.stdin_read} bytes read from it while {doing}", evidence=evidence)
+        raise Finding(
+            expected="the standard input left alone",
+            saw=f"{trial.child.stdin_read} bytes read from it while {doing}",
+            evidence=evidence,
+        )
     if trial.hung:
-        raise Finding(expected=expected, saw=f"no return within {IMPORT_SECONDS:.0f} s while {doing}", evidence=evidence)
+        raise Finding(
+            expected=expected, saw=f"no return within {IMPORT_SECONDS:.0f} s while {doing}", evidence=evidence
+        )
     if not (trial.told("loaded") or trial.told("import_failed")):
         raise Finding(expected=expected, saw=f"the process {_ending(trial.record)} while {doing}", evidence=evidence)
 
@@ -77,11 +93,16 @@ def _traceback(fact: Mapping[str, Any]) -> Evidence:
     "EXT-RESOURCES",
     level=MUST,
     source=field_sense("a host shares its machine with its extensions and outlives their calls"),
-    fix="Start no process that outlives its call, bound what you keep in memory, and write diagnostics in lines, not in floods.",
+    fix=(
+        "Start no process that outlives its call, bound what you keep in memory, and write diagnostics in "
+        "lines, not in floods."
+    ),
     neighbours=("EXT-EXIT",),
 )
 async def nothing_is_left_behind_and_limits_are_kept(examination: Examination) -> None:
-    """Importing, registering and calling leave no process behind and stay under the limits of memory, processes, output and file size.
+    """Importing, registering and calling leave no process behind and keep the limits of memory, processes and output.
+
+    Output is what goes to stdout, to stderr, to the protocol, and into any one file.
 
     Judged from the record of the process that guards the child, never from an exception that the subject could catch.
     """
@@ -97,10 +118,20 @@ def _judge_record(trial: Trial, doing: str, examination: Examination) -> None:
     if record is None:
         return
     limit = f"{examination.settings.limit_memory // 1024**2} MiB"
-    peak = Evidence(kind="process", text=f"resident up to {record.peak_memory_bytes // 1024**2} MiB, reserved up to {record.peak_reserved_bytes // 1024**2} MiB, limit {limit}; it {_ending(record)}")
+    peak = Evidence(
+        kind="process",
+        text=(
+            f"resident up to {record.peak_memory_bytes // 1024**2} MiB, reserved up to "
+            f"{record.peak_reserved_bytes // 1024**2} MiB, limit {limit}; it {_ending(record)}"
+        ),
+    )
     exceeded = [one for one in record.exceeded if one != "seconds"]
     if exceeded:
-        raise Finding(expected="the limits to be kept", saw=f"the limit of {' and '.join(exceeded)} broken while {doing}", evidence=(peak,))
+        raise Finding(
+            expected="the limits to be kept",
+            saw=f"the limit of {' and '.join(exceeded)} broken while {doing}",
+            evidence=(peak,),
+        )
     if record.left_behind:
         seen = tuple(Evidence(kind="process", text=str(one)) for one in record.left_behind[:5])
         count = len(record.left_behind)
@@ -157,7 +188,10 @@ def _judge_silence(trial: Trial) -> None:
         raise Finding(
             expected="no byte on standard output",
             saw=f"{written.total} bytes {' and '.join(when)}",
-            evidence=tuple(Evidence(kind="stdout", text=f"{phases.get(one.phase, one.phase)}: {one.data[:300]!r}") for one in written.chunks[:5]),
+            evidence=tuple(
+                Evidence(kind="stdout", text=f"{phases.get(one.phase, one.phase)}: {one.data[:300]!r}")
+                for one in written.chunks[:5]
+            ),
         )
 
 
@@ -170,7 +204,7 @@ def _judge_silence(trial: Trial) -> None:
     neighbours=("EXT-QUIET",),
 )
 async def register_accepts_the_context(examination: Examination) -> None:
-    """The module has a top-level callable `register` that can be called with the context as its one positional argument."""
+    """The module has a top-level callable `register` that takes the context as its one positional argument."""
     trial = await examination.survey()
     facts = trial.told("register")
     if not facts:
@@ -188,7 +222,12 @@ async def register_accepts_the_context(examination: Examination) -> None:
 @clause(
     "EXT-SYNC",
     level=MUST,
-    source=field_sense("a host calls register and never awaits it: the body of a coroutine function would not run, and its tools would silently be missing"),
+    source=field_sense(
+        (
+            "a host calls register and never awaits it: the body of a coroutine function would not run, and "
+            "its tools would silently be missing"
+        )
+    ),
     needs=("EXT-REGISTER",),
     fix="Make it a plain `def register(ctx):`; tools may be coroutine functions, register may not.",
     neighbours=("EXT-QUIET", "EXT-VISIBLE"),
@@ -197,7 +236,9 @@ async def register_needs_no_await(examination: Examination) -> None:
     """Calling `register` does the registering: it gives back nothing that would have to be awaited."""
     for fact in (await examination.survey()).told("register_returned"):
         if fact["awaitable"]:
-            raise Finding(expected="register to have registered when it returns", saw="an awaitable, whose body has not run")
+            raise Finding(
+                expected="register to have registered when it returns", saw="an awaitable, whose body has not run"
+            )
 
 
 @clause(
@@ -205,11 +246,16 @@ async def register_needs_no_await(examination: Examination) -> None:
     level=MUST,
     source=GUIDE.section("Namespaced configuration"),
     needs=("EXT-REGISTER", "EXT-SYNC"),
-    fix='Read every option with a default, as in `ctx.extension_config("NAME").get("option", default)`; list what cannot have one under required_options in the profile.',
+    fix=(
+        'Read every option with a default, as in `ctx.extension_config("NAME").get("option", default)`; '
+        "list what cannot have one under required_options in the profile."
+    ),
     neighbours=("EXT-QUIET", "EXT-NONEMPTY"),
 )
 async def register_returns_under_every_form_of_settings(examination: Examination) -> None:
-    """`register` returns without raising whatever the settings are: no key `extensions`, null, empty, its own block, that block with an unknown key.
+    """`register` returns without raising, whatever form the settings have.
+
+    The forms: no key `extensions`, null, empty, its own block, that block with an unknown key.
 
     With `required_options` in the profile, the forms without a block may raise, if the text names a missing option.
     """
@@ -223,14 +269,19 @@ async def register_returns_under_every_form_of_settings(examination: Examination
 def _judge_return(form: str, trial: Trial, *, required: list[str]) -> None:
     for fact in trial.told("register_raised"):
         if "typing_extensions.TypedDict" in str(fact["text"]):
-            raise Blocked("pydantic refuses a nested typing.TypedDict before Python 3.12: use Python 3.12, or typing_extensions", by="python")
+            raise Blocked(
+                "pydantic refuses a nested typing.TypedDict before Python 3.12: use Python 3.12, or typing_extensions",
+                by="python",
+            )
         if required and any(option in str(fact["text"]) for option in required):
             continue
         saw = f"{fact['type']}: {fact['text']}" + (", which names no required option" if required else "")
         raise Finding(expected=f"register to return with {form}", saw=saw, evidence=(_traceback(fact),))
     if not trial.told("register_returned") and not trial.told("register_raised"):
         _not_for_broken_limits(trial)
-        raise Finding(expected=f"register to return with {form}", saw="it did not", evidence=_surroundings_of_an_end(trial))
+        raise Finding(
+            expected=f"register to return with {form}", saw="it did not", evidence=_surroundings_of_an_end(trial)
+        )
 
 
 @clause(
@@ -281,7 +332,9 @@ async def something_is_registered(examination: Examination) -> None:
     survey = await examination.survey()
     counts = survey.told("registered")
     if not counts:
-        raise Inconclusive("what was registered was not seen", supply="a host that loads extensions in the suite's child")
+        raise Inconclusive(
+            "what was registered was not seen", supply="a host that loads extensions in the suite's child"
+        )
     if not any(int(counts[-1][kind]) for kind in ("tools", "resources", "prompts")):
         first, later = await examination.listed_late()
         if set(later) <= set(first):

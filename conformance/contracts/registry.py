@@ -1,7 +1,7 @@
 """The decorator that turns a function into a clause, and the catalogue of all of them.
 
-A clause is one async function. Its docstring's first paragraph is the contract in one sentence; whatever follows says how
-it is judged. It returns for PASS and raises `Finding`, `Inconclusive`, `Blocked` or `NotApplicable` otherwise.
+A clause is one async function. Its docstring's first paragraph is the contract in one sentence; whatever follows says
+how it is judged. It returns for PASS and raises `Finding`, `Inconclusive`, `Blocked` or `NotApplicable` otherwise.
 """
 
 from __future__ import annotations

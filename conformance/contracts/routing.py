@@ -1,7 +1,7 @@
 """Family ROUTE: a plugin-backed tool reaches a host that has the plugin, or says which do.
 
-Where the host's `requires_plugin` wraps the tool, the host decides REFRESH, REACHES and DISABLED; they are judged only on
-tools with routing of their own.
+Where the host's `requires_plugin` wraps the tool, the host decides REFRESH, REACHES and DISABLED; they are judged
+only on tools with routing of their own.
 """
 
 from __future__ import annotations
@@ -43,7 +43,10 @@ async def _own_routing(examination: Examination, tool: str) -> None:
     level=MUST,
     source=GUIDE.section("Plugin-backed tools and requires_plugin"),
     needs=("EXT-NONEMPTY",),
-    fix="Give the decorated coroutine the parameter `gerrit_base_url: str | None = None`: routing hands the chosen host over in it.",
+    fix=(
+        "Give the decorated coroutine the parameter `gerrit_base_url: str | None = None`: routing hands the "
+        "chosen host over in it."
+    ),
     per_tool=True,
     neighbours=("ROUTE-OPTIONAL", "ROUTE-ORDER", "TOOL-WORKS"),
 )
@@ -52,7 +55,9 @@ async def the_address_is_taken_as_a_keyword(examination: Examination, tool: str)
     backing = await _backed(examination, tool)
     if backing.by_host:
         if not backing.takes_keyword:
-            raise Finding(expected=f"a function that can be called with {backing.parameter}=…", saw="a signature that refuses it")
+            raise Finding(
+                expected=f"a function that can be called with {backing.parameter}=…", saw="a signature that refuses it"
+            )
     elif not takes_address(await examination.tool(tool)):
         raise Finding(expected="a parameter gerrit_base_url", saw="none in the tool's inputSchema")
 
@@ -71,7 +76,9 @@ async def the_address_may_be_left_out(examination: Examination, tool: str) -> No
     backing = await _backed(examination, tool)
     schema = (await examination.tool(tool)).get("inputSchema") or {}
     if backing.parameter in schema.get("required", ()):
-        raise Finding(expected=f"{backing.parameter} to be optional", saw="it is among the required properties of the inputSchema")
+        raise Finding(
+            expected=f"{backing.parameter} to be optional", saw="it is among the required properties of the inputSchema"
+        )
     if backing.parameter != BASE_URL_PARAMETER or not takes_address(await examination.tool(tool)):
         return
     without, seen = (await examination.plain()).call(tool), await examination.typed_addresses()
@@ -100,7 +107,10 @@ async def the_tool_decorator_stands_outside(examination: Examination, tool: str)
     if not backing.by_host:
         raise NotApplicable("it brings routing of its own")
     if not backing.wrapper_used:
-        raise Finding(expected="the tool to run through requires_plugin", saw="the undecorated function registered, and the routing wrapper thrown away")
+        raise Finding(
+            expected="the tool to run through requires_plugin",
+            saw="the undecorated function registered, and the routing wrapper thrown away",
+        )
 
 
 @clause(
@@ -117,10 +127,16 @@ async def a_refusal_reaches_the_caller_with_its_text(examination: Examination, t
     await _own_routing(examination, tool)
     named = (await examination.routed("some")).call(tool, "lacks it")
     if named.succeeded and not named.own:
-        raise Finding(expected="isError, as the host that was given lacks the plugin", saw=named.saw(), evidence=named.evidence())
+        raise Finding(
+            expected="isError, as the host that was given lacks the plugin", saw=named.saw(), evidence=named.evidence()
+        )
     for call in (named, (await examination.routed("nowhere")).call(tool, "no address")):
         if call.reply is not None and call.reply.is_error and not _gives_a_reason(call, tool):
-            raise Finding(expected="an error that says why: a plugin, or a host", saw=f"only {call.text!r}", evidence=call.evidence())
+            raise Finding(
+                expected="an error that says why: a plugin, or a host",
+                saw=f"only {call.text!r}",
+                evidence=call.evidence(),
+            )
 
 
 def _gives_a_reason(call: Call, tool: str) -> bool:
@@ -134,7 +150,10 @@ def _gives_a_reason(call: Call, tool: str) -> bool:
     level=MUST,
     source=GUIDE.section("Routing behavior"),
     needs=("TOOL-WORKS",),
-    fix="Leave the choice to requires_plugin, or ask the hosts in the order of gerrit_hosts and take the first that has the plugin.",
+    fix=(
+        "Leave the choice to requires_plugin, or ask the hosts in the order of gerrit_hosts and take the "
+        "first that has the plugin."
+    ),
     per_tool=True,
     neighbours=("ROUTE-GIVEN", "ROUTE-ORDER"),
 )
@@ -148,7 +167,9 @@ async def without_an_address_the_first_host_with_the_plugin_is_asked(examination
 def _judge_reached(call: Call, host: str, expected: str) -> None:
     reached = sorted({entry.host for entry in call.own})
     if reached != [host]:
-        raise Finding(expected=expected, saw=f"{' and '.join(reached) or 'no host'} asked; {call.saw()}", evidence=call.evidence())
+        raise Finding(
+            expected=expected, saw=f"{' and '.join(reached) or 'no host'} asked; {call.saw()}", evidence=call.evidence()
+        )
     if not call.succeeded:
         raise Finding(expected=expected, saw=call.saw(), evidence=call.evidence())
 
@@ -163,12 +184,16 @@ def _judge_reached(call: Call, host: str, expected: str) -> None:
     neighbours=("ROUTE-FIRST", "TOOL-BASE"),
 )
 async def a_given_host_with_the_plugin_is_asked(examination: Examination, tool: str) -> None:
-    """With the address of a host that has the plugin, that host alone is asked, with at most one look at its list of plugins."""
+    """With the address of a host that has the plugin, that host alone is asked, with one look at its list at most."""
     await _backed(examination, tool)
     call = (await examination.routed("some")).call(tool, "has it")
     _judge_reached(call, SECOND.name, f"{SECOND.url} alone to be asked, as it was given and has the plugin")
     if len(call.lists) > 1:
-        raise Finding(expected="at most one request for the list of plugins", saw=f"{len(call.lists)} of them", evidence=call.evidence())
+        raise Finding(
+            expected="at most one request for the list of plugins",
+            saw=f"{len(call.lists)} of them",
+            evidence=call.evidence(),
+        )
 
 
 @clause(
@@ -176,7 +201,10 @@ async def a_given_host_with_the_plugin_is_asked(examination: Examination, tool: 
     level=MUST,
     source=GUIDE.section("Routing behavior"),
     needs=("TOOL-WORKS",),
-    fix="When the given host lacks the plugin, fetch its list once more (ctx.plugin_registry.invalidate(url)) before refusing.",
+    fix=(
+        "When the given host lacks the plugin, fetch its list once more "
+        "(ctx.plugin_registry.invalidate(url)) before refusing."
+    ),
     per_tool=True,
     neighbours=("ROUTE-NAMES", "ROUTE-GIVEN"),
 )
@@ -188,7 +216,9 @@ async def a_list_without_the_plugin_is_fetched_once_more(examination: Examinatio
     call = seen.call(tool, "lacks it, again")
     lists = [entry for entry in call.lists if entry.host == DEFAULT.name]
     if len(lists) != 1:
-        raise Finding(expected=f"one request for the list of {DEFAULT.url}", saw=f"{len(lists)} of them", evidence=call.evidence())
+        raise Finding(
+            expected=f"one request for the list of {DEFAULT.url}", saw=f"{len(lists)} of them", evidence=call.evidence()
+        )
 
 
 @clause(
@@ -201,7 +231,10 @@ async def a_list_without_the_plugin_is_fetched_once_more(examination: Examinatio
     neighbours=("ROUTE-SKIPPED", "ROUTE-NONE"),
 )
 async def a_refusal_names_every_host_with_the_plugin(examination: Examination, tool: str) -> None:
-    """A call to a host without the plugin is refused, naming each configured host that has it; one without it only as the host asked for."""
+    """A call to a host without the plugin is refused, naming each configured host that has it.
+
+    A host without it is named only as the one that was asked for.
+    """
     await _backed(examination, tool)
     call = (await examination.routed("some")).call(tool, "lacks it")
     expected = f"an error that names {' and '.join(plan.url for plan in HAVING)}"
@@ -212,7 +245,11 @@ async def a_refusal_names_every_host_with_the_plugin(examination: Examination, t
         raise Finding(expected=expected, saw=f"{call.saw()}, without {' and '.join(missing)}", evidence=call.evidence())
     wrong = [plan.url for plan in LACKING if plan is not DEFAULT and names_host(call.text, plan)]
     if wrong:
-        raise Finding(expected=f"{expected}, and no host without the plugin", saw=f"{' and '.join(wrong)} named too: {call.saw()}", evidence=call.evidence())
+        raise Finding(
+            expected=f"{expected}, and no host without the plugin",
+            saw=f"{' and '.join(wrong)} named too: {call.saw()}",
+            evidence=call.evidence(),
+        )
 
 
 @clause(
@@ -237,7 +274,10 @@ async def nowhere_is_an_error(examination: Examination, tool: str) -> None:
     level=MUST,
     source=field_sense("a refused call must not have acted: whoever reads the error would act again"),
     needs=("TOOL-WORKS",),
-    fix="Decide the route before anything else is asked or done; with requires_plugin outside, the body does not run at all.",
+    fix=(
+        "Decide the route before anything else is asked or done; with requires_plugin outside, the body "
+        "does not run at all."
+    ),
     per_tool=True,
     neighbours=("ROUTE-NAMES", "ROUTE-NONE"),
 )
@@ -251,7 +291,9 @@ async def a_refused_call_asks_for_nothing(examination: Examination, tool: str) -
     for call in refused:
         if not call.succeeded and call.own:
             asked = f"{call.own[0].method} {call.own[0].target} on {call.own[0].host}"
-            raise Finding(expected="only /plugins/ to be asked for before the refusal", saw=asked, evidence=call.evidence())
+            raise Finding(
+                expected="only /plugins/ to be asked for before the refusal", saw=asked, evidence=call.evidence()
+            )
 
 
 @clause(
@@ -267,9 +309,11 @@ async def a_disabled_plugin_counts_as_absent(examination: Examination, tool: str
     """A plugin that is listed with `disabled: true` counts as absent; without the key, or with false, as present."""
     await _own_routing(examination, tool)
     seen, disabled = await examination.routed("disabled-first"), HOSTS[0]
-    _judge_reached(seen.call(tool, "no address"), FIRST.name, f"{FIRST.url} to be asked, as {disabled.url} has the plugin disabled")
+    _judge_reached(
+        seen.call(tool, "no address"), FIRST.name, f"{FIRST.url} to be asked, as {disabled.url} has the plugin disabled"
+    )
     call = seen.call(tool, "disabled there")
     if call.succeeded and any(entry.host == disabled.name for entry in call.own):
-        raise Finding(expected=f"a refusal, as {disabled.url} has the plugin disabled", saw=call.saw(), evidence=call.evidence())
-
-
+        raise Finding(
+            expected=f"a refusal, as {disabled.url} has the plugin disabled", saw=call.saw(), evidence=call.evidence()
+        )

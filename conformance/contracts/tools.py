@@ -24,14 +24,19 @@ MUST, SHOULD = Level.MUST, Level.SHOULD
 @clause(
     "TOOL-EXIT",
     level=MUST,
-    source=field_sense("a tool that ends the process or reads its standard input takes every other tool with it; SystemExit gets through both majors of the SDK"),
+    source=field_sense(
+        (
+            "a tool that ends the process or reads its standard input takes every other tool with it; "
+            "SystemExit gets through both majors of the SDK"
+        )
+    ),
     needs=("EXT-NONEMPTY",),
     fix="Raise an ordinary exception: the host turns it into the call's error. Ask for what you need with a parameter.",
     per_tool=True,
     neighbours=("TOOL-WORKS", "EXT-RESOURCES"),
 )
 async def a_call_leaves_the_process_running(examination: Examination, tool: str) -> None:
-    """A call never ends the process and never reads its standard input, whether Gerrit answers well or with an error."""
+    """A call never ends the process nor reads its standard input, whether Gerrit answers well or with an error."""
     seen = [await examination.plain()]
     if tool not in seen[0].unknown:
         seen.append(await examination.not_found(returns_http_errors=False))
@@ -42,14 +47,26 @@ async def a_call_leaves_the_process_running(examination: Examination, tool: str)
 
 def _judge_end(call: Call, seen: Seen) -> None:
     if call.stdin_read:
-        raise Finding(expected="the standard input left alone", saw="bytes read from it during the call", evidence=call.evidence())
+        raise Finding(
+            expected="the standard input left alone", saw="bytes read from it during the call", evidence=call.evidence()
+        )
     if not call.died:
         return
     record = next((t.record for t in seen.trials if call in t.calls), None)
     if record is not None and record.exceeded and record.ended_by == "limit":
         raise Blocked("a limit was broken, and the process was ended for it", by="EXT-RESOURCES")
-    how = "ended" if record is None else f"was ended by {record.signal_name}" if record.signal else f"exited with code {record.exit_code}"
-    raise Finding(expected="a process that goes on after the call", saw=f"the process {how} during the call", evidence=call.evidence())
+    how = (
+        "ended"
+        if record is None
+        else f"was ended by {record.signal_name}"
+        if record.signal
+        else f"exited with code {record.exit_code}"
+    )
+    raise Finding(
+        expected="a process that goes on after the call",
+        saw=f"the process {how} during the call",
+        evidence=call.evidence(),
+    )
 
 
 @clause(
@@ -57,12 +74,15 @@ def _judge_end(call: Call, seen: Seen) -> None:
     level=MUST,
     source=GUIDE.section("The ExtensionContext"),
     needs=("EXT-NONEMPTY",),
-    fix='Put what `get_base_url` gives in front of the path as it is: f"{base_url}/changes/…". It already ends in /a where the host wants that.',
+    fix=(
+        'Put what `get_base_url` gives in front of the path as it is: f"{base_url}/changes/…". It already '
+        "ends in /a where the host wants that."
+    ),
     per_tool=True,
     neighbours=("TOOL-WORKS", "TOOL-BASE"),
 )
 async def paths_begin_with_the_base_url_and_add_no_second_prefix(examination: Examination, tool: str) -> None:
-    """The path of a request begins with the path of what `get_base_url` gave, and what follows does not begin with `/a/` again.
+    """The path of a request begins with that of what `get_base_url` gave, and what follows does not repeat `/a/`.
 
     Judged on the call without an address; what becomes of one that is given is TOOL-BASE's to judge.
     """
@@ -72,14 +92,26 @@ async def paths_begin_with_the_base_url_and_add_no_second_prefix(examination: Ex
     for entry in call.own:
         base = f"{_context_path(entry)}/a/"
         if not entry.path.startswith(base):
-            raise Finding(expected=f"a path that begins with {base}", saw=f"{entry.method} {entry.target}", evidence=call.evidence())
+            raise Finding(
+                expected=f"a path that begins with {base}",
+                saw=f"{entry.method} {entry.target}",
+                evidence=call.evidence(),
+            )
         if entry.path.removeprefix(base).startswith("a/"):
-            raise Finding(expected=f"one /a after {_context_path(entry) or 'the host'}", saw=f"{entry.method} {entry.target}", evidence=call.evidence())
+            raise Finding(
+                expected=f"one /a after {_context_path(entry) or 'the host'}",
+                saw=f"{entry.method} {entry.target}",
+                evidence=call.evidence(),
+            )
 
 
 def _context_path(entry: Entry) -> str:
     plan = host_of(entry)
-    return "" if plan is None else plan.url.removeprefix("https://").partition("/")[1] + plan.url.removeprefix("https://").partition("/")[2]
+    return (
+        ""
+        if plan is None
+        else plan.url.removeprefix("https://").partition("/")[1] + plan.url.removeprefix("https://").partition("/")[2]
+    )
 
 
 @clause(
@@ -101,7 +133,10 @@ async def a_plain_call_succeeds(examination: Examination, tool: str) -> None:
         asked = missing[0]
         raise Inconclusive(
             f"it asked for {asked.method} {asked.gerrit_path}, which the simulated Gerrit does not have",
-            supply=f'[[tool.gerrit-conformance.canned]]\nplugin = "…"\nmethod = "{asked.method}"\npath = "{asked.gerrit_path}"\njson = {{}}',
+            supply=(
+                f'[[tool.gerrit-conformance.canned]]\nplugin = "…"\nmethod = "{asked.method}"\npath = '
+                f'"{asked.gerrit_path}"\njson = {{}}'
+            ),
             evidence=call.evidence(),
         )
     if call.lists and not call.own and await examination.backing(tool) is None and _said_no_plugin(call):
@@ -112,8 +147,12 @@ async def a_plain_call_succeeds(examination: Examination, tool: str) -> None:
         )
     hint = None
     if call.arguments and tool not in examination.profile.tools:
-        hint = f"If the arguments make no sense for it, tell better ones in the profile:\n{stanza(tool, call.arguments)}"
-    raise Finding(expected="an answer without isError", saw=call.saw(), evidence=(*call.evidence(), *_log(call)), hint=hint)
+        hint = (
+            f"If the arguments make no sense for it, tell better ones in the profile:\n{stanza(tool, call.arguments)}"
+        )
+    raise Finding(
+        expected="an answer without isError", saw=call.saw(), evidence=(*call.evidence(), *_log(call)), hint=hint
+    )
 
 
 def _said_no_plugin(call: Call) -> bool:
@@ -134,12 +173,15 @@ def _log(call: Call) -> tuple[Evidence, ...]:
     neighbours=("TOOL-WORKS", "TOOL-VALID"),
 )
 async def the_result_is_typed(examination: Examination, tool: str) -> None:
-    """The tool declares an `outputSchema` that describes a property of its own result, more than a wrapper around a text."""
+    """The tool declares an `outputSchema` with a property of its own, more than a wrapper around a text."""
     entry = await examination.tool(tool)
     facts = next((about for about in (await examination.survey()).told("tool") if about["name"] == tool), {})
     schema = entry.get("outputSchema")
     if schema is None and facts.get("model_problem"):
-        raise Blocked("pydantic refuses a nested typing.TypedDict before Python 3.12: use Python 3.12, or typing_extensions", by="python")
+        raise Blocked(
+            "pydantic refuses a nested typing.TypedDict before Python 3.12: use Python 3.12, or typing_extensions",
+            by="python",
+        )
     if schema is None:
         raise Finding(expected="an outputSchema", saw="none in tools/list")
     inner = schema.get("properties", {}).get("result", {}) if facts.get("wrapped") else schema
@@ -153,7 +195,12 @@ def _has_property(schema: Mapping[str, Any], definitions: Mapping[str, Any], dep
         return False
     if schema.get("properties"):
         return True
-    parts: list[Any] = [*schema.get("anyOf", ()), *schema.get("oneOf", ()), *schema.get("allOf", ()), *schema.get("prefixItems", ())]
+    parts: list[Any] = [
+        *schema.get("anyOf", ()),
+        *schema.get("oneOf", ()),
+        *schema.get("allOf", ()),
+        *schema.get("prefixItems", ()),
+    ]
     parts += [schema[key] for key in ("items", "additionalProperties") if isinstance(schema.get(key), Mapping)]
     if isinstance(reference := schema.get("$ref"), str):
         parts.append(definitions.get(reference.rpartition("/")[2], {}))
@@ -175,7 +222,7 @@ def _short(value: object) -> str:
     neighbours=("TOOL-WORKS", "TOOL-SCHEMA"),
 )
 async def structured_results_keep_their_schema(examination: Examination, tool: str) -> None:
-    """Where a tool declares an `outputSchema`, the `structuredContent` of every success validates against it, as seen on the wire."""
+    """Where a tool declares an `outputSchema`, the `structuredContent` of every success validates against it."""
     schema = (await examination.tool(tool)).get("outputSchema")
     if schema is None:
         raise NotApplicable("it declares no outputSchema")
@@ -193,16 +240,24 @@ def _judge_structure(call: Call, schema: Mapping[str, Any]) -> None:
     assert call.reply is not None  # noqa: S101 - a success has a reply
     structured = call.reply.structured
     if structured is None:
-        raise Finding(expected="structuredContent, as an outputSchema is declared", saw="none", evidence=call.evidence())
+        raise Finding(
+            expected="structuredContent, as an outputSchema is declared", saw="none", evidence=call.evidence()
+        )
     try:
         Draft202012Validator.check_schema(schema)
     except SchemaError as problem:
         raise Finding(expected="an outputSchema that is a JSON Schema", saw=str(problem.message)) from None
-    problems = sorted(Draft202012Validator(schema).iter_errors(structured), key=lambda one: [str(part) for part in one.absolute_path])
+    problems = sorted(
+        Draft202012Validator(schema).iter_errors(structured), key=lambda one: [str(part) for part in one.absolute_path]
+    )
     if problems:
         where = "/".join(str(part) for part in problems[0].absolute_path) or "the result"
         quoted = Evidence(kind="reply", text=_short(structured))
-        raise Finding(expected="structuredContent that keeps the outputSchema", saw=f"at {where}: {_short(problems[0].message)}", evidence=(quoted, *call.evidence()))
+        raise Finding(
+            expected="structuredContent that keeps the outputSchema",
+            saw=f"at {where}: {_short(problems[0].message)}",
+            evidence=(quoted, *call.evidence()),
+        )
 
 
 @clause(
@@ -210,7 +265,10 @@ def _judge_structure(call: Call, schema: Mapping[str, Any]) -> None:
     level=MUST,
     source=GUIDE.section("Writing an extension"),
     needs=("TOOL-WORKS",),
-    fix="Let the exception of run_curl or of json.loads go through, or raise one of your own; a caller takes a success for the truth.",
+    fix=(
+        "Let the exception of run_curl or of json.loads go through, or raise one of your own; a caller "
+        "takes a success for the truth."
+    ),
     per_tool=True,
     neighbours=("TOOL-RAISES-RAW", "TOOL-WORKS", "TOOL-EXIT"),
 )
@@ -226,16 +284,26 @@ async def a_404_becomes_an_error(examination: Examination, tool: str) -> None:
         if call.succeeded and not (returns_http_errors and _passed_on_raw(call, fault)):
             kind = "hands the body of an HTTP error back" if returns_http_errors else "raises on HTTP errors"
             raise Finding(
-                expected="isError when Gerrit answers 404", saw=f"{call.saw()} (on a host whose run_curl {kind})", evidence=call.evidence()
+                expected="isError when Gerrit answers 404",
+                saw=f"{call.saw()} (on a host whose run_curl {kind})",
+                evidence=call.evidence(),
             )
 
 
 @clause(
     "TOOL-RAISES-RAW",
     level=SHOULD,
-    source=field_sense("upstream's run_curl hands the body of an HTTP error back: passed on unread, Gerrit's refusal looks like an answer"),
+    source=field_sense(
+        (
+            "upstream's run_curl hands the body of an HTTP error back: passed on unread, Gerrit's refusal "
+            "looks like an answer"
+        )
+    ),
     needs=("TOOL-WORKS",),
-    fix="Parse the body (json.loads raises on Gerrit's plain text) and return its parts; do not return the text as it came.",
+    fix=(
+        "Parse the body (json.loads raises on Gerrit's plain text) and return its parts; do not return the "
+        "text as it came."
+    ),
     per_tool=True,
     neighbours=("TOOL-RAISES", "TOOL-WORKS"),
 )
@@ -244,7 +312,11 @@ async def an_error_body_is_not_passed_on_as_a_result(examination: Examination, t
     call = (await examination.not_found(returns_http_errors=True)).call(tool)
     fault = _the_faulted(call)
     if call.succeeded and _passed_on_raw(call, fault):
-        raise Finding(expected="isError when Gerrit answers 404", saw=f"its body as a result: {call.saw()}", evidence=call.evidence())
+        raise Finding(
+            expected="isError when Gerrit answers 404",
+            saw=f"its body as a result: {call.saw()}",
+            evidence=call.evidence(),
+        )
 
 
 def _the_faulted(call: Call) -> Entry:
@@ -291,7 +363,10 @@ def _strings(call: Call) -> Iterator[str]:
     neighbours=("TOOL-WORKS", "TOOL-PREFIX", "ROUTE-GIVEN"),
 )
 async def every_form_of_an_address_reaches_its_host(examination: Examination, tool: str) -> None:
-    """A `gerrit_base_url` is honoured in every form a person types: no scheme, http, a trailing slash, the internal name, a context path."""
+    """A `gerrit_base_url` is honoured in every form that a person types.
+
+    The forms: as configured, without a scheme, with http, a trailing slash, the internal name, a context path.
+    """
     if not takes_address(await examination.tool(tool)):
         raise NotApplicable("it has no parameter gerrit_base_url")
     if not (await examination.plain()).call(tool).own:
@@ -300,10 +375,14 @@ async def every_form_of_an_address_reaches_its_host(examination: Examination, to
     for form, (host, url) in BASE_FORMS.items():
         call = seen.call(tool, form)
         reached = {entry.host for entry in call.own}
-        expected = f"every request to reach {next(plan.url for plan in HOSTS if plan.name == host)} for {url!r} ({form})"
+        expected = (
+            f"every request to reach {next(plan.url for plan in HOSTS if plan.name == host)} for {url!r} ({form})"
+        )
         if reached - {host} or not reached:
             names = ", ".join(sorted(reached)) or "no host"
-            raise Finding(expected=expected, saw=f"{names} was asked; {call.saw()}", evidence=(*call.evidence(), *_refusals(seen)))
+            raise Finding(
+                expected=expected, saw=f"{names} was asked; {call.saw()}", evidence=(*call.evidence(), *_refusals(seen))
+            )
         if not call.succeeded:
             raise Finding(expected=expected, saw=call.saw(), evidence=call.evidence())
 
@@ -317,9 +396,14 @@ def _refusals(seen: Seen) -> tuple[Evidence, ...]:
 @clause(
     "TOOL-SECRETS",
     level=MUST,
-    source=field_sense("results and errors go to a model, and logs to people: neither may hold what signs in to Gerrit"),
+    source=field_sense(
+        "results and errors go to a model, and logs to people: neither may hold what signs in to Gerrit"
+    ),
     needs=("TOOL-WORKS",),
-    fix="Pick the settings that you need by name; never return, log or raise with the configuration or a request's headers.",
+    fix=(
+        "Pick the settings that you need by name; never return, log or raise with the configuration or a "
+        "request's headers."
+    ),
     per_tool=True,
     neighbours=("TOOL-WORKS", "TOOL-RAISES"),
 )
@@ -331,4 +415,8 @@ async def credentials_stay_inside(examination: Examination, tool: str) -> None:
         for call in one.calls_of(tool):
             raw = call.reply.raw.decode(errors="replace") if call.reply is not None else ""
             for place, host, around in examination.rig.masking.leaks_in({"the reply": raw, **call.let_out}):
-                raise Finding(expected="no credential outside the configuration", saw=f"the token of host {host} in {place}", evidence=(Evidence(kind=place, text=around),))
+                raise Finding(
+                    expected="no credential outside the configuration",
+                    saw=f"the token of host {host} in {place}",
+                    evidence=(Evidence(kind=place, text=around),),
+                )

@@ -15,4 +15,6 @@ MODULE = "gerrit_conformance_known_good"
 def known_good() -> Subject:
     """Give the extension as a subject."""
     file = Path(__file__).with_name(f"{MODULE}.py")
-    return Subject(target=MODULE, kind="module", name=MODULE, modules=(MODULE,), import_path=(file.parent,), content=(file,))
+    return Subject(
+        target=MODULE, kind="module", name=MODULE, modules=(MODULE,), import_path=(file.parent,), content=(file,)
+    )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from conformance.contracts import registry
@@ -69,18 +67,3 @@ def decision_of(certificate: Certificate) -> Decision:
 def to_json(certificate: Certificate) -> str:
     """Render certificate.json: UTF-8 text with a final newline, field order as in the model."""
     return certificate.model_dump_json(by_alias=True, indent=2) + "\n"
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write a report so that a reader sees the old file or the whole new one, never a part.
-
-    Raises:
-        OSError: if the folder cannot be made or written.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)

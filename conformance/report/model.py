@@ -150,10 +150,10 @@ def record_of(clause: Clause, judgement: Judgement) -> ClauseRecord:
         outcome=judgement.outcome,
         findings=tuple(_finding(one) for one in judgement.findings),
         seconds=round(judgement.seconds, 3),
-        reason=judgement.reason,
-        supply=judgement.supply,
+        reason=_encodable(judgement.reason),
+        supply=_encodable(judgement.supply),
         blocked_by=judgement.blocked_by,
-        per_tool=dict(judgement.per_tool),
+        per_tool={_encodable(tool): outcome for tool, outcome in judgement.per_tool.items()},
     )
 
 
@@ -191,12 +191,17 @@ def _facts(clause: Clause) -> dict[str, Any]:
 
 def _finding(finding: Finding) -> FindingRecord:
     return FindingRecord(
-        tool=finding.tool,
-        expected=finding.expected,
-        saw=finding.saw,
-        evidence=tuple(EvidenceRecord(kind=one.kind, text=one.text) for one in finding.evidence),
-        hint=finding.hint,
+        tool=_encodable(finding.tool) if finding.tool is not None else None,
+        expected=_encodable(finding.expected),
+        saw=_encodable(finding.saw),
+        evidence=tuple(EvidenceRecord(kind=one.kind, text=_encodable(one.text)) for one in finding.evidence),
+        hint=_encodable(finding.hint) if finding.hint is not None else None,
     )
+
+
+def _encodable(text: str) -> str:
+    """Write lone surrogates out: a subject can send them in JSON, and no report can be encoded with them."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 if __name__ == "__main__":

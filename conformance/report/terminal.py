@@ -89,10 +89,13 @@ def _open_points(certificate: Certificate) -> Iterator[str]:
     records = {record.id: record for record in certificate.clauses}
     told = [records[clause_id] for clause_id in decision.open if records[clause_id].seen is not None]
     told += [records[clause_id] for clause_id in decision.stale]
+    by_reason: dict[str, list[str]] = {}
+    for record in told:
+        by_reason.setdefault(one_line(record, waivers=certificate.waivers), []).append(record.id)
     if told:
         yield ""
-    for record in told:
-        yield f"{record.id} ({record.level.upper()})  {one_line(record, waivers=certificate.waivers)}"
+    for reason, ids in by_reason.items():
+        yield f"{_short(tuple(ids))}: {reason}"
 
 
 def _ending(certificate: Certificate) -> Iterator[str]:

@@ -5,6 +5,7 @@ One source for terminal, JUnit and pytest's own failure section, so that they ca
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from textwrap import indent
@@ -16,6 +17,7 @@ from conformance.verdict import is_binding, is_stale
 EVIDENCE_LINES = 12
 """How much of each quotation the terminal shows; certificate.json has all of it."""
 _LABEL_WIDTH = 10
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class PytestWord(StrEnum):
@@ -55,7 +57,7 @@ def one_line(record: ClauseRecord, *, waivers: Mapping[str, str]) -> str:
     told += f" by {record.blocked_by}" if record.seen is Outcome.BLOCKED else ""
     told += f": {record.reason}" if record.reason else ""
     told += f"; to settle it: {record.supply}" if record.supply else ""
-    return " ".join(told.split())
+    return visible(" ".join(told.split()))
 
 
 def block(record: ClauseRecord, subject: str) -> list[str]:
@@ -70,7 +72,12 @@ def block(record: ClauseRecord, subject: str) -> list[str]:
         lines += [line for one in finding.evidence for line in _quoted(one)]
         lines.append(_labelled("contract", f"{record.source}    gerrit-conformance explain {record.id}"))
         lines.append(_labelled("fix", finding.hint or record.fix))
-    return lines
+    return [visible(line) for line in lines]
+
+
+def visible(text: str) -> str:
+    """Write control characters out, so that what a subject has printed cannot steer the reader's terminal."""
+    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
 def _grouped(findings: tuple[FindingRecord, ...]) -> list[tuple[list[str], FindingRecord]]:
@@ -101,4 +108,4 @@ def _quoted(evidence: EvidenceRecord) -> list[str]:
 def _sentence(finding: FindingRecord, *, more: int) -> str:
     tool = f"{finding.tool}: " if finding.tool else ""
     rest = f" (and {more} more)" if more else ""
-    return " ".join(f"{tool}expected {finding.expected}; saw {finding.saw}{rest}".split())
+    return visible(" ".join(f"{tool}expected {finding.expected}; saw {finding.saw}{rest}".split()))

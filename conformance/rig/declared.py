@@ -1,4 +1,4 @@
-"""Make undeclared dependencies unimportable in the child, so that a distribution is seen with only what it asked for."""
+"""Make undeclared dependencies unimportable in the child: a distribution is seen with only what it asked for."""
 
 from __future__ import annotations
 
@@ -6,7 +6,13 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib.machinery import ModuleSpec
-from importlib.metadata import Distribution, PackageNotFoundError, PathDistribution, distribution, packages_distributions
+from importlib.metadata import (
+    Distribution,
+    PackageNotFoundError,
+    PathDistribution,
+    distribution,
+    packages_distributions,
+)
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -72,10 +78,15 @@ class _Refusal:
 
     def owners(self, name: str) -> set[str]:
         """Give the distributions that a top-level module belongs to, if none of them is declared."""
-        owners = {canonicalize_name(one) for one in self._by_module.get(name, ())}
+        owners: set[str] = {canonicalize_name(one) for one in self._by_module.get(name, ())}
         return set() if name in OURS or owners & self._allowed else owners
 
-    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:  # noqa: ARG002 - the protocol
+    def find_spec(
+        self,
+        name: str,
+        path: object = None,  # noqa: ARG002 - the protocol of finders
+        target: object = None,  # noqa: ARG002 - likewise
+    ) -> ModuleSpec | None:
         """Refuse the top-level modules of undeclared distributions."""
         if owners := self.owners(name):
             told = f"it belongs to {', '.join(sorted(owners))}, which is not declared"

@@ -18,9 +18,18 @@ from typing import Any, NoReturn, Protocol
 
 from conformance.rig import libc, namespaces
 from conformance.rig.namespaces import Isolation
-from conformance.rig.processes import ProcessTable
+from conformance.rig.processes import ProcessTable, Seen, Table
+from conformance.rig.ps import PsTable
+from conformance.rig.waking import waking_pipe
 
 KILL_SECONDS = 5.0
+
+
+class Listing(Protocol):
+    """Whatever can list processes."""
+
+    def members(self) -> list[Seen]:
+        """List the living ones."""
 
 
 class FirstProcess(Protocol):
@@ -37,7 +46,7 @@ class FirstProcess(Protocol):
     most_resident: int
     """The largest resident memory of any process that has ended, in bytes."""
 
-    def table(self) -> ProcessTable:
+    def table(self) -> Table:
         """The child's processes."""
 
     def waits_on(self) -> Sequence[int]:
@@ -94,18 +103,16 @@ class PlainFirst(_Ended):
     def __init__(self, *, launch: Callable[[], NoReturn], release: Callable[[], None]) -> None:
         """Fork the subject."""
         libc.adopt_orphans()
-        self._wake, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        self._wake = waking_pipe()
         self.subject_pid = os.fork()
         if self.subject_pid == 0:
             libc.die_with_parent(signal.SIGKILL)
             libc.show_to_tracers()
             launch()
         release()
-        self._table = ProcessTable(root=os.getpid(), folder=os.open("/proc", os.O_RDONLY), exclusive=False)
+        self._table = table_below(os.getpid())
 
-    def table(self) -> ProcessTable:
+    def table(self) -> Table:
         """The descendants of the guardian."""
         return self._table
 
@@ -146,7 +153,14 @@ class PlainFirst(_Ended):
             time.sleep(0.001)
 
 
-def kill_below(table: ProcessTable) -> list[int]:
+def table_below(root: int) -> Table:
+    """The descendants of `root`, by whatever this system offers."""
+    if libc.ON_LINUX:
+        return ProcessTable(root=root, folder=os.open("/proc", os.O_RDONLY | os.O_DIRECTORY), exclusive=False)
+    return PsTable(root=root)
+
+
+def kill_below(table: Listing) -> list[int]:
     """Send SIGKILL to every process in the table; whole groups first, as no member can outrun that by forking."""
     pids = [one.pid for one in table.members()]
     own = os.getpgrp()
@@ -206,7 +220,7 @@ class NamespacedFirst(_Ended):
             self._table = ProcessTable(root=self._pid, folder=folder, exclusive=False)
         self._line.setblocking(False)  # noqa: FBT003 - the standard library takes it by position only
 
-    def table(self) -> ProcessTable:
+    def table(self) -> Table:
         """The processes of the namespace, or, where `/proc` could not be mounted, the descendants of its first."""
         return self._table
 

@@ -25,12 +25,13 @@ from typing import Any, NoReturn
 
 from conformance.rig import landlock, libc, namespaces
 from conformance.rig.control import Message, receive, send
-from conformance.rig.first import kill_below
+from conformance.rig.first import kill_below, table_below
 from conformance.rig.guardian import guard
 from conformance.rig.launch import KEPT_BY_ROOT, Confinement, Ends, become
 from conformance.rig.namespaces import Containment, Isolation
 from conformance.rig.order import Order
-from conformance.rig.processes import ProcessTable
+from conformance.rig.processes import Seen, Table
+from conformance.rig.waking import waking_pipe
 
 GUARDIANS_LEAVE_SECONDS = 3.0
 
@@ -48,10 +49,8 @@ class WarmLoop:
         self._preloaded = preloaded
         self._guardians: dict[int, int] = {}
         self._tasks = tasks_of_user()
-        self._wake, self._wake_writing = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
+        self._wake = waking_pipe()
         signal.signal(signal.SIGTERM, lambda *_: self._end())
-        signal.set_wakeup_fd(self._wake_writing, warn_on_full_buffer=False)
 
     def run(self) -> NoReturn:
         """Serve the caller until it goes away."""
@@ -93,11 +92,10 @@ class WarmLoop:
             witness.close()
             theirs.close()
             return
-        signal.set_wakeup_fd(-1)
+        os.close(signal.set_wakeup_fd(-1))
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self._control.close()
         os.close(self._wake)
-        os.close(self._wake_writing)
         guard(
             order=order,
             owner=socket.socket(fileno=owner),
@@ -119,11 +117,11 @@ class WarmLoop:
 
     def _reap(self) -> None:
         """Note which guardians ended; those that were killed leave their children to us, and we end them."""
-        killed = self._dead_guardians()
-        if not killed:
-            return
-        left = self._kill_strays()
-        killed |= self._dead_guardians()  # those whose abandoned children were among the ones just ended
+        killed: dict[int, int] = {}
+        left: list[dict[str, Any]] = []
+        while found := self._dead_guardians():  # again, as another may have died while we were ending strays
+            killed |= found
+            left += self._kill_strays()
         for number, status in killed.items():
             send(self._control, {"event": "guardian-gone", "number": number, "status": status, "left": left})
 
@@ -139,22 +137,15 @@ class WarmLoop:
 
     def _kill_strays(self) -> list[dict[str, Any]]:
         """Kill all that came to us from dead guardians; gives what it was."""
-        folder = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
+        table = Strays(table_below(os.getpid()), guardians=frozenset(self._guardians))
         found: dict[int, dict[str, Any]] = {}
-        try:
-            until = time.monotonic() + GUARDIANS_LEAVE_SECONDS
-            while time.monotonic() < until:
-                table = Strays(folder=folder, guardians=frozenset(self._guardians))
-                members = table.members()
-                if not members:
-                    break
-                found |= {one.pid: table.as_evidence(one) for one in members if one.pid not in found}
-                for pid in kill_below(table):
-                    with suppress(ChildProcessError):
-                        os.waitpid(pid, os.WNOHANG)
-                time.sleep(0.001)
-        finally:
-            os.close(folder)
+        until = time.monotonic() + GUARDIANS_LEAVE_SECONDS
+        while (members := table.members()) and time.monotonic() < until:
+            found |= {one.pid: table.as_evidence(one) for one in members if one.pid not in found}
+            for pid in kill_below(table):
+                with suppress(ChildProcessError):
+                    os.waitpid(pid, os.WNOHANG)
+            time.sleep(0.001)
         return list(found.values())
 
     def _end(self) -> NoReturn:
@@ -182,13 +173,26 @@ def give_back(ends: Ends, theirs: socket.socket) -> None:
     ends.close()
 
 
-class Strays(ProcessTable):
+class Strays:
     """What lives below the warm process without a guardian that is still there."""
 
-    def __init__(self, *, folder: int, guardians: frozenset[int]) -> None:
-        """Look below this process, but not at its living guardians and what is below them."""
-        super().__init__(root=os.getpid(), folder=folder, exclusive=False)
-        self._foreign |= guardians
+    def __init__(self, below: Table, *, guardians: frozenset[int]) -> None:
+        """Look at all that is `below`, but not at these guardians and what is below them."""
+        self.root = below.root
+        self._below = below
+        self._guardians = guardians
+
+    def members(self) -> list[Seen]:
+        """List the strays."""
+        found = {one.pid: one for one in self._below.members()}
+        kept = set(self._guardians)
+        while more := {pid for pid, one in found.items() if one.parent in kept} - kept:
+            kept |= more
+        return [one for pid, one in found.items() if pid not in kept]
+
+    def as_evidence(self, one: Seen) -> dict[str, Any]:
+        """Name one for the record."""
+        return self._below.as_evidence(one)
 
 
 def listening_socket() -> socket.socket:

@@ -25,6 +25,8 @@ from conformance.rig.namespaces import Isolation
 from conformance.rig.order import Order
 
 EAGER_SECONDS, EAGER_INTERVAL, CALM_INTERVAL = 2.0, 0.01, 0.025
+PS_INTERVAL = 0.25
+"""Where each look starts a `ps`."""
 SETTLE_SECONDS = 0.15
 """How long processes may take to go after the subject (a curl without its reader) before they count as left behind."""
 TERMINATE_SECONDS = 0.5
@@ -68,7 +70,7 @@ class Guardian:
         """Watch until the subject has ended and everything below it is gone, then send the record."""
         self._say("started", pid=self._first.subject_pid)
         while not self._first.over:
-            self._wait(EAGER_INTERVAL if self._age() < EAGER_SECONDS else CALM_INTERVAL)
+            self._wait(self._interval())
             if self._first.over:
                 break
             why = self._judge.look()
@@ -77,6 +79,11 @@ class Guardian:
             self._keep_time()
             self._update()
         self._finish()
+
+    def _interval(self) -> float:
+        if not libc.ON_LINUX:
+            return PS_INTERVAL
+        return EAGER_INTERVAL if self._age() < EAGER_SECONDS else CALM_INTERVAL
 
     def _age(self) -> float:
         return time.monotonic() - self._started

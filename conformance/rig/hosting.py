@@ -1,7 +1,8 @@
 """What runs in the child: the host, the extension loaded into it, and the facts told on the way.
 
-The host's own loader does the loading. Around it stand observers that tell what only the process itself can know: how the
-import ended, what `register` is and what it gave back, which tools appeared, what was handed to `requires_plugin`.
+The host's own loader does the loading. Around it stand observers that tell what only the process itself can know: how
+the import ended, what `register` is and what it gave back, which tools appeared, what was handed to
+`requires_plugin`.
 """
 
 from __future__ import annotations
@@ -46,8 +47,9 @@ def warm() -> Any:  # noqa: ANN401 - the application of the reference host
 def serve(payload: dict[str, Any], channel: Channel) -> None:
     """Load the subject into the host and serve it until the client goes away.
 
-    `payload`: `modules` (names), `import_path` (folders, searched first), `metadata` (the subject's `.dist-info` or null),
-    `host` (null, or `module:callable` of a factory), `declared_only` (true: undeclared dependencies are not importable).
+    `payload`: `modules` (names), `import_path` (folders, searched first), `metadata` (the subject's `.dist-info` or
+    null), `host` (null, or `module:callable` of a factory), `declared_only` (true: undeclared dependencies are not
+    importable).
     """
     from conformance.rig.observing import Observer  # noqa: PLC0415 - already loaded by `warm`
 
@@ -95,7 +97,8 @@ def _leave_out_others(metadata: str | None) -> None:
     def found(*arguments: Any, **options: Any) -> Iterator[importlib.metadata.Distribution]:  # noqa: ANN401 - passed on
         return (one for one in find(*arguments, **options) if str(getattr(one, "_path", "")) not in hidden)
 
-    finder.find_distributions = found  # type: ignore[method-assign,assignment] # the hook that the loader's look-up goes through
+    # The hook that every look-up of the loader goes through.
+    finder.find_distributions = found  # type: ignore[method-assign,assignment]
 
 
 def _import(name: str, channel: Channel) -> bool:
@@ -113,7 +116,9 @@ def _import(name: str, channel: Channel) -> bool:
 def raised(problem: BaseException) -> dict[str, str]:
     """Put an exception into words that can be sent: its type, its text, its traceback without our own frames."""
     ours = os.path.dirname(__file__)  # noqa: PTH120 - compared with frame file names, which are strings
-    frames = [one for one in traceback.extract_tb(problem.__traceback__) if not one.filename.startswith((ours, "<frozen"))]
+    frames = [
+        one for one in traceback.extract_tb(problem.__traceback__) if not one.filename.startswith((ours, "<frozen"))
+    ]
     try:
         text = str(problem)
     except Exception as worse:  # noqa: BLE001 - a stranger's __str__

@@ -11,7 +11,7 @@ from typing import Any
 
 from conformance.rig import libc
 from conformance.rig.limits import Exceeded, Limits
-from conformance.rig.processes import Memory, ProcessTable, Seen, largest_file
+from conformance.rig.processes import Memory, ProcessTable, Seen, Table, largest_file
 
 FILES_INTERVAL = 0.2
 NOTHING = Memory(resident=0, peak_resident=0, reserved=0, peak_address_space=0)
@@ -47,7 +47,7 @@ class Judge:
         watched: files and folders looked through for files that grew too large.
     """
 
-    def __init__(self, *, limits: Limits, table: ProcessTable, forked: bool, watched: Sequence[str]) -> None:
+    def __init__(self, *, limits: Limits, table: Table, forked: bool, watched: Sequence[str]) -> None:
         """Write nothing down yet."""
         self.notes = Notes()
         self._limits = limits

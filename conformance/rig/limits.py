@@ -58,7 +58,7 @@ class Limits:
     @property
     def deadly_bytes(self) -> int:
         """Resident memory, beyond what it began with, for which a process is ended."""
-        return 3 * self.memory_bytes
+        return 3 * self.memory_bytes + HEADROOM
 
     @property
     def deadly_file_bytes(self) -> int:

@@ -1,7 +1,7 @@
 """Observers inside the child: facts that no client can see, told over the channel.
 
-They watch through the documented names only (`gerrit_mcp_server.extensions.requires_plugin`, the module's `register`, the
-context's members, the SDK's tool table) and change nothing of what the subject sees.
+They watch through the documented names only (`gerrit_mcp_server.extensions.requires_plugin`, the module's `register`,
+the context's members, the SDK's tool table) and change nothing of what the subject sees.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ class Observer:
         for name in HOST_MODULES:
             module = importlib.import_module(name)
             if hasattr(module, "requires_plugin"):
-                module.requires_plugin = self._observed_requires_plugin(module.requires_plugin)  # type: ignore[attr-defined]
+                observed = self._observed_requires_plugin(module.requires_plugin)
+                module.requires_plugin = observed  # type: ignore[attr-defined]
         self._watch_method(type(self._application.context.plugin_registry), "hosts_with_plugin", 0)
         self._watch_method(type(self._application.context.plugin_registry), "host_has_plugin", 1)
         self._watch_method(type(self._application.context.plugin_registry), "plugin_version", 1)
@@ -154,7 +155,13 @@ class Observer:
         added = {name: tools[name] for name in self._added()}
         self._tell("registered", tools=len(added), **self._counts())
         for name, tool in added.items():
-            self._tell("tool", name=name, is_async=_is_async(tool.fn), wrapped=tool.fn_metadata.wrap_output, model_problem=_model_problem(tool))
+            self._tell(
+                "tool",
+                name=name,
+                is_async=_is_async(tool.fn),
+                wrapped=tool.fn_metadata.wrap_output,
+                model_problem=_model_problem(tool),
+            )
         for index, one in enumerate(self._decorated):
             routed = [name for name, tool in tools.items() if _reaches(tool.fn, one.wrapper)]
             bare = [name for name, tool in tools.items() if name not in routed and _overlap(tool.fn, one.function)]
@@ -211,7 +218,13 @@ def _takes_keyword(function: Callable[..., Any], parameter: str) -> bool:
 
 
 def _is_async(function: Any) -> bool:  # noqa: ANN401 - any callable
-    return any(inspect.iscoroutinefunction(one) or inspect.iscoroutinefunction(getattr(one, "__call__", None)) for one in _chain(function))  # noqa: B004
+    return any(map(_is_coroutine_function, _chain(function)))
+
+
+def _is_coroutine_function(function: Any) -> bool:  # noqa: ANN401 - any callable, an object with __call__ included
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+        getattr(type(function), "__call__", None)
+    )  # noqa: B004 - not a test for being callable
 
 
 def _model_problem(tool: Any) -> str:  # noqa: ANN401 - the SDK's tool

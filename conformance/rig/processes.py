@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 KIB = 1024
 
@@ -31,6 +31,27 @@ class Seen:
     pid: int
     parent: int
     name: str
+
+
+class Table(Protocol):
+    """The living processes of one child, however they are found out."""
+
+    root: int
+
+    def members(self) -> list[Seen]:
+        """List them."""
+
+    def memory(self, pid: int) -> Memory | None:
+        """Read the memory of one; None when it is gone."""
+
+    def program(self, pid: int) -> str:
+        """The file that one executes; empty when that cannot be told."""
+
+    def as_evidence(self, one: Seen) -> dict[str, Any]:
+        """Name one for the record, its arguments still raw."""
+
+    def open_sizes(self, pid: int) -> Iterator[int]:
+        """The sizes of the regular files that one holds open for writing."""
 
 
 class ProcessTable:

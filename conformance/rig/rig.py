@@ -13,13 +13,13 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from conformance.rig.limits import Limits
 from conformance.rig.masking import Masking
 from conformance.rig.surroundings import IMPORT_SECONDS, Credentials, Surroundings, build_world, configuration
 from conformance.rig.trial import Fact, Trial
-from conformance.rig.warm import Child, Order, WarmProcess
+from conformance.rig.warm import Order, WarmProcess
 from conformance.settings import Settings
 from conformance.subject import Subject
 from conformance.wire.client import Client, WireTrouble
@@ -39,12 +39,12 @@ _FACT_ENDS = frozenset({"loaded", "import_failed"})
 class Rig:
     """Makes trials; one rig serves any number of subjects.
 
-    Use it as an async context manager. Everything it starts ends with it: the warm process, the children, the hosts, and
-    the temporary folder.
+    Use it as an async context manager. Everything it starts ends with it: the warm process, the children, the hosts,
+    and the temporary folder.
     """
 
     def __init__(self, settings: Settings | None = None, *, import_path: Sequence[str] | None = None) -> None:
-        """Prepare to start under `settings`; children search `import_path` (by default the caller's) after the subject's own."""
+        """Prepare to start; children search `import_path` (by default the caller's) after the subject's own."""
         self.settings = settings or Settings()
         self.credentials = Credentials()
         self.masking = Masking(self.credentials)
@@ -58,7 +58,7 @@ class Rig:
         self._stack = AsyncExitStack()
         self._places = asyncio.Semaphore(TRIALS_AT_ONCE)
 
-    async def __aenter__(self) -> Rig:
+    async def __aenter__(self) -> Self:
         """Start the warm process."""
         self.folder = Path(tempfile.mkdtemp(prefix="gerrit-conformance-"))
         self._stack.callback(shutil.rmtree, self.folder, ignore_errors=True)
@@ -82,7 +82,7 @@ class Rig:
 
     def world(self, surroundings: Surroundings) -> World:
         """Give a world of one's own for these surroundings; the first of a kind is built, the others are copied."""
-        kind = repr(replace(surroundings, extensions=None, returns_http_errors=False))
+        kind = repr(replace(surroundings, extensions=None, returns_http_errors=False, masks_errors=False))
         if kind not in self._worlds:
             self._worlds[kind] = build_world(surroundings, self.credentials)
         return self._worlds[kind].copy()
@@ -104,7 +104,9 @@ class Rig:
             stack.callback(shutil.rmtree, home, ignore_errors=True)
             gateway = Gateway(world, authority=self.authority, listener=await self.warm.listen())
             await stack.enter_async_context(gateway)
-            child = await self.warm.start(self._order(subject, surroundings, home, gateway, declared_only=declared_only))
+            child = await self.warm.start(
+                self._order(subject, surroundings, home, gateway, declared_only=declared_only)
+            )
             trial = Trial(
                 child=child, client=Client(child.protocol), world=world, gateway=gateway, home=home,
                 log_path=home / "server.log", masking=self.masking,
@@ -125,7 +127,12 @@ class Rig:
         The exit code is None where the command was ended for a limit; the text then says which.
         """
         home = Path(tempfile.mkdtemp(prefix="run-", dir=self.folder))
-        environment = {**_kept_environment(), "HOME": str(home), "TMPDIR": str(home), "PYTHONPATH": os.pathsep.join(import_path)}
+        environment = {
+            **_kept_environment(),
+            "HOME": str(home),
+            "TMPDIR": str(home),
+            "PYTHONPATH": os.pathsep.join(import_path),
+        }
         limits = Limits(memory_bytes=self.settings.limit_memory, seconds=seconds)
         child = await self.warm.start(
             Order(kind="command", command=command, environment=environment, folder=str(folder), limits=limits)
@@ -194,14 +201,18 @@ class Rig:
                 "host": self._factory(),
                 "declared_only": declared_only,
             },
-            limits=Limits(memory_bytes=self.settings.limit_memory, seconds=self.settings.limit_seconds + IMPORT_SECONDS),
+            limits=Limits(
+                memory_bytes=self.settings.limit_memory, seconds=self.settings.limit_seconds + IMPORT_SECONDS
+            ),
         )
 
     def _factory(self) -> str | None:
         kind, _, rest = self.settings.host.partition(":")
         return rest if kind == "factory" else None
 
-    def _environment(self, subject: Subject, surroundings: Surroundings, home: Path, gateway: Gateway) -> dict[str, str]:
+    def _environment(
+        self, subject: Subject, surroundings: Surroundings, home: Path, gateway: Gateway
+    ) -> dict[str, str]:
         """Write the child's whole environment: nothing of the caller's but what `_kept_environment` gives."""
         pem = str(gateway.authority.pem)
         made = {
@@ -215,6 +226,8 @@ class Rig:
             "SSL_CERT_FILE": pem,
             "REQUESTS_CA_BUNDLE": pem,
         }
+        if surroundings.masks_errors:
+            made["GERRIT_MCP_MASK_ERRORS"] = "1"
         if surroundings.returns_http_errors:
             made["GERRIT_MCP_RETURN_HTTP_ERRORS"] = "1"
         if subject.kind == "module":

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from conformance.profile import CannedAnswer
-    from mock_gerrit.world import Host, World
+    from mock_gerrit.host import Host
+    from mock_gerrit.world import World
 
 Placement = Literal["some", "everywhere", "nowhere", "disabled-first"]
 NO_EXTENSIONS_KEY = object()
@@ -32,14 +33,32 @@ class HostPlan:
 
 
 HOSTS = (
-    HostPlan(name="alder", url="https://alder.example.com", internal_url="http://alder.internal.example", has_plugin=False),
-    HostPlan(name="birch", url="https://birch.example.com", internal_url="http://birch.internal.example", has_plugin=True),
     HostPlan(
-        name="cedar", url="https://cedar.example.com", internal_url="http://cedar.internal.example",
-        has_plugin=False, default=True,
+        name="alder",
+        url="https://alder.example.com",
+        internal_url="http://alder.internal.example",
+        has_plugin=False,
     ),
-    HostPlan(name="elm", url="https://elm.example.com/r", internal_url="http://elm.internal.example/r", has_plugin=True),
-)  # fmt: skip
+    HostPlan(
+        name="birch",
+        url="https://birch.example.com",
+        internal_url="http://birch.internal.example",
+        has_plugin=True,
+    ),
+    HostPlan(
+        name="cedar",
+        url="https://cedar.example.com",
+        internal_url="http://cedar.internal.example",
+        has_plugin=False,
+        default=True,
+    ),
+    HostPlan(
+        name="elm",
+        url="https://elm.example.com/r",
+        internal_url="http://elm.internal.example/r",
+        has_plugin=True,
+    ),
+)
 """In the order of `gerrit_hosts`."""
 
 NULL = "null"
@@ -69,7 +88,9 @@ USER = "conformance"
 class Credentials:
     """One random token a host, so that a leak is known for what it is."""
 
-    tokens: Mapping[str, str] = field(default_factory=lambda: {plan.name: f"tok-{secrets.token_hex(12)}" for plan in HOSTS})
+    tokens: Mapping[str, str] = field(
+        default_factory=lambda: {plan.name: f"tok-{secrets.token_hex(12)}" for plan in HOSTS}
+    )
 
     def __repr__(self) -> str:
         """Never show a token."""
@@ -87,6 +108,8 @@ class Surroundings:
     """What stands under `extensions` in the configuration file; `NO_EXTENSIONS_KEY` leaves the key out."""
     returns_http_errors: bool = False
     """True: `run_curl` hands the body of an HTTP error back, as upstream's does; False: it raises."""
+    masks_errors: bool = False
+    """True: of an exception that is no ToolError only what the SDK lets through reaches the caller (SDK 2: no text)."""
     plugin_list_ttl_seconds: float = 3600
     curl_timeout_seconds: float = 5
     canned: tuple[CannedAnswer, ...] = ()
@@ -107,6 +130,7 @@ def configuration(surroundings: Surroundings, credentials: Credentials) -> dict[
         ],
         "plugin_list_ttl_seconds": surroundings.plugin_list_ttl_seconds,
         "curl_timeout_seconds": surroundings.curl_timeout_seconds,
+        "extension_load_seconds": 6 * IMPORT_SECONDS,  # the suite's own limit decides, not the host's
     }
     if surroundings.extensions is not NO_EXTENSIONS_KEY:
         document["extensions"] = surroundings.extensions
@@ -114,7 +138,7 @@ def configuration(surroundings: Surroundings, credentials: Credentials) -> dict[
 
 
 def build_world(surroundings: Surroundings, credentials: Credentials) -> World:
-    """Make the four hosts with their content, their plugins where the placement wants them, and one account for the trial."""
+    """Make the four hosts with their content, and the plugins where the placement wants them."""
     from mock_gerrit.world import World  # noqa: PLC0415 - dulwich is loaded only when something runs
 
     world = World()
@@ -140,7 +164,10 @@ def _place(host: Host, plan: HostPlan, surroundings: Surroundings) -> None:
 def canned_answers(answers: list[CannedAnswer]) -> dict[str, dict[str, Any]]:
     """Put a profile's canned answers into the form that the simulated Gerrit takes."""
     return {
-        f"{one.method} {one.path}": {"status": one.status, **({"text": one.text} if one.text is not None else {"json": one.json_})}
+        f"{one.method} {one.path}": {
+            "status": one.status,
+            **({"text": one.text} if one.text is not None else {"json": one.json_}),
+        }
         for one in answers
     }
 

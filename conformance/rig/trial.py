@@ -86,7 +86,10 @@ class Call:
     def evidence(self) -> tuple[Evidence, ...]:
         """Quote the call, its requests and its answer."""
         quoted = [Evidence(kind="call", text=f"{self.tool} {dict(self.arguments)}")]
-        quoted += [Evidence(kind="request", text=f"{one.method} {one.scheme}://{one.authority}{one.target} → {one.status}") for one in self.entries]
+        quoted += [
+            Evidence(kind="request", text=f"{one.method} {one.scheme}://{one.authority}{one.target} → {one.status}")
+            for one in self.entries
+        ]
         quoted.append(Evidence(kind="reply", text=_shortened(self.saw(), 1500)))
         return tuple(quoted)
 

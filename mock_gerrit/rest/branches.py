@@ -147,7 +147,8 @@ def _file(repository: Repository, commit: str, path: str) -> Content:
     return as_base64(data, media_type(path, data))
 
 
-def _known(call: Call, project: Project, name: str) -> str:
+def known_commit(call: Call, project: Project, name: str) -> str:
+    """The full hash of a commit of the project; 404 for anything else."""
     if re.fullmatch(r"[0-9a-f]{40}", name):
         try:
             return call.host.repository(project.name).facts(name).sha
@@ -159,14 +160,14 @@ def _known(call: Call, project: Project, name: str) -> str:
 @routes.get("/projects/{project}/commits/{commit}", doc="#get-commit")
 def commit(call: Call, *, project: Project, commit: str) -> dict[str, Any]:
     """A commit by its full hash."""
-    return commit_info(call.host.repository(project.name), _known(call, project, commit), with_sha=True)
+    return commit_info(call.host.repository(project.name), known_commit(call, project, commit), with_sha=True)
 
 
 @routes.get("/projects/{project}/commits/{commit}/in", doc="#get-included-in")
 def included_in(call: Call, *, project: Project, commit: str) -> dict[str, list[str]]:
     """The branches and tags that have a commit."""
     repository = call.host.repository(project.name)
-    return refs_with(repository, _known(call, project, commit))
+    return refs_with(repository, known_commit(call, project, commit))
 
 
 def refs_with(repository: Repository, sha: str) -> dict[str, list[str]]:
@@ -187,7 +188,7 @@ def _is_public(ref: str) -> bool:
 @routes.get("/projects/{project}/commits/{commit}/files/{file}/content", doc="#get-content-from-commit")
 def content_of_commit(call: Call, *, project: Project, commit: str, file: str) -> Content:
     """A file of a commit, as base64."""
-    return _file(call.host.repository(project.name), _known(call, project, commit), file)
+    return _file(call.host.repository(project.name), known_commit(call, project, commit), file)
 
 
 @routes.get("/projects/{project}/statistics.git", doc="#get-repository-statistics")

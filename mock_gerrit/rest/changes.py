@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from mock_gerrit.changes import Change
 from mock_gerrit.errors import bad_request
 from mock_gerrit.query import Search, parse
@@ -46,6 +48,7 @@ BITS = (
 )
 """Which bit of `O=` stands for which option."""
 INFO_OPTIONS: tuple[Option, ...] = (many("o", choices=OPTIONS), text("O"))
+ONE_OPTIONS = (*INFO_OPTIONS, text("meta"))
 QUERY_OPTIONS = (
     many("q", "query"),
     integer("n", "limit"),
@@ -107,13 +110,22 @@ def _page(call: Call, search: Search, predicate: object) -> list[ChangeInfo]:
     return page
 
 
-@routes.get("/changes/{change}", options=INFO_OPTIONS, doc="#get-change")
+@routes.get("/changes/{change}", options=ONE_OPTIONS, doc="#get-change")
 def get(call: Call, *, change: Change) -> ChangeInfo:
     """One change."""
+    _check_meta(call)
     return change_info(call, change, asked_options(call))
 
 
-@routes.get("/changes/{change}/detail", options=INFO_OPTIONS, doc="#get-change-detail")
+@routes.get("/changes/{change}/detail", options=ONE_OPTIONS, doc="#get-change-detail")
 def detail(call: Call, *, change: Change) -> ChangeInfo:
     """One change with labels, accounts, messages and reviewer updates."""
+    _check_meta(call)
     return change_info(call, change, DETAIL | asked_options(call))
+
+
+def _check_meta(call: Call) -> None:
+    """Refuses a `meta` that is no hash; older states of a change are not kept, so any other shows the present one."""
+    meta = call.options.text("meta")
+    if meta is not None and not re.fullmatch(r"[0-9a-f]{40}", meta):
+        raise bad_request(f"invalid meta SHA1: {meta}")

@@ -10,6 +10,7 @@ from mock_gerrit.changes import COMMIT_MESSAGE, PATCH_SET_LEVEL, Change, Comment
 from mock_gerrit.errors import GerritError, bad_request, forbidden
 from mock_gerrit.rest.body import Body
 from mock_gerrit.rest.call import NO_CONTENT, Call, Created
+from mock_gerrit.rest.comment_context import context
 from mock_gerrit.rest.formats import account_info, timestamp
 from mock_gerrit.rest.options import flag, integer
 from mock_gerrit.rest.routes import Routes
@@ -32,6 +33,8 @@ def comment_info(
     if patch_set and comment.message_id:
         info["change_message_id"] = comment.message_id
     info["unresolved"] = comment.unresolved
+    if call.options.flag("enable-context"):
+        info |= context(call, change, comment, call.options.integer("context-padding") or 0)
     if patch_set:
         info["patch_set"] = comment.patch_set
     info["id"] = comment.id
@@ -66,12 +69,16 @@ def _commit_of(call: Call, change: Change, comment: Comment) -> str:
     return patch_set.commit
 
 
+def _order(item: Comment) -> tuple[str, int, bool, int, str, str, str]:
+    """Gerrit's order: by file, patch set, side, line, thread, and then by what is said."""
+    side = item.side != "PARENT"
+    return item.path, item.patch_set, side, item.line or 0, item.in_reply_to or "", item.message, item.id
+
+
 def _by_path(
     comments: Iterable[Comment], write: Callable[[Comment], dict[str, Any]]
 ) -> dict[str, list[dict[str, Any]]]:
-    ordered = sorted(
-        comments, key=lambda item: (item.path, item.side != "PARENT", item.line or 0, item.updated, item.id)
-    )
+    ordered = sorted(comments, key=_order)
     result: dict[str, list[dict[str, Any]]] = {}
     for comment in ordered:
         result.setdefault(comment.path, []).append(write(comment))

@@ -88,6 +88,9 @@ def diff(call: Call, *, change: Change, revision: PatchSet, file: str) -> dict[s
     if file in {COMMIT_MESSAGE, MERGE_LIST}:
         return _magic_diff(call, repository, compared, file)
     item = _touched(repository, compared, file)
+    if item is not None and item.path != file:
+        old = contents(repository, item)[0]
+        return {"meta_a": _meta(file, old), "change_type": "MODIFIED", "content": [{"skip": len(shown_lines(old))}]}
     if item is None:
         entry = repository.files(revision.commit).get(file)
         if entry is None:

@@ -8,6 +8,7 @@ from mock_gerrit import updates
 from mock_gerrit.changes import Change, PatchSet
 from mock_gerrit.errors import GerritError, bad_request, not_permitted, unprocessable
 from mock_gerrit.people import find_one
+from mock_gerrit.plugins.contributions import simulators
 from mock_gerrit.rest.attention import attend, one_account
 from mock_gerrit.rest.body import INVALID, Body, as_integer, bodies
 from mock_gerrit.rest.call import Call, Refused
@@ -25,8 +26,14 @@ DRAFTS = ("KEEP", "PUBLISH", "PUBLISH_ALL_REVISIONS")
 
 @routes.get("/changes/{change}/revisions/{revision}/review", doc="#get-review")
 def get_review(call: Call, *, change: Change, revision: PatchSet) -> Any:  # noqa: ANN401, ARG001 - a ChangeInfo
-    """The change in detail."""
-    return change_info(call, change, (DETAIL - {"REVIEWER_UPDATES", "MESSAGES"}) | {"CURRENT_REVISION"})
+    """The change in detail; plugins that would add to it break here, as the real ones do."""
+    info = change_info(call, change, (DETAIL - {"REVIEWER_UPDATES", "MESSAGES"}) | {"CURRENT_REVISION"})
+    broken = [simulator.id for simulator in simulators(call.host) if simulator.change_attributes]
+    if broken:
+        info["plugins"] = [
+            {"name": id_, "message": f"Something went wrong in plugin: {id_}"} for id_ in reversed(broken)
+        ]
+    return info
 
 
 @routes.post("/changes/{change}/revisions/{revision}/review", default_field="message", doc="#set-review")

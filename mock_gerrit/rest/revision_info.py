@@ -7,7 +7,7 @@ from datetime import datetime
 from hashlib import sha1
 from typing import Any
 
-from mock_gerrit.changes import COMMIT_MESSAGE, Change, PatchSet
+from mock_gerrit.changes import COMMIT_MESSAGE, Change, PatchSet, ServerMerge
 from mock_gerrit.diffing import edits, size_of
 from mock_gerrit.repository import CommitFacts, FileChange, Identity, Repository, full_branch_name
 from mock_gerrit.rest.call import Call
@@ -34,8 +34,8 @@ def revision(call: Call, change: Change, patch_set: PatchSet, options: frozenset
     if "ALL_COMMITS" in options or (current and "CURRENT_COMMIT" in options):
         info["commit"] = commit_info(repository, patch_set.commit)
     info["branch"] = full_branch_name(change.branch)
-    if patch_set.made_here:
-        info["conflicts"] = {"no_base_reason": "NO_MERGE_PERFORMED", "contains_conflicts": False}
+    if patch_set.merge:
+        info["conflicts"] = _conflicts(patch_set.merge)
     if "ALL_FILES" in options or (current and "CURRENT_FILES" in options):
         info["files"] = files(repository, parent_of(repository, patch_set.commit), patch_set.commit)
     if current and "CURRENT_ACTIONS" in options and call.user is not None:
@@ -45,6 +45,18 @@ def revision(call: Call, change: Change, patch_set: PatchSet, options: frozenset
     if patch_set.description:
         info["description"] = patch_set.description
     return info
+
+
+def _conflicts(merge: ServerMerge) -> dict[str, Any]:
+    if merge.ours is None:
+        return {"no_base_reason": "NO_MERGE_PERFORMED", "contains_conflicts": merge.contains_conflicts}
+    return {
+        "base": merge.base,
+        "ours": merge.ours,
+        "theirs": merge.theirs,
+        "merge_strategy": "recursive",
+        "contains_conflicts": merge.contains_conflicts,
+    }
 
 
 def parent_of(repository: Repository, commit: str) -> str | None:

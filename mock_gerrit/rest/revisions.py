@@ -63,10 +63,16 @@ def _fits(call: Call, change: Change, revision: PatchSet, tip: str) -> bool:
 @routes.get("/changes/{change}/revisions/{revision}/related", options=(text("o"),), doc="#get-related-changes")
 def related(call: Call, *, change: Change, revision: PatchSet) -> dict[str, Any]:
     """The changes that build on this one and those it builds on, the topmost first."""
-    below = [(item, item.current) for item in open_ancestors(call.host, change)]
+    below = [(item, _built_on(call, change, item)) for item in open_ancestors(call.host, change)]
     chain = [*reversed(_descendants(call, change)), (change, revision), *below]
     visible = [(item, entry) for item, entry in chain if may_see(call.host, call.user, item)]
     return {"changes": [_related_info(call, item, entry) for item, entry in visible] if len(visible) > 1 else []}
+
+
+def _built_on(call: Call, change: Change, other: Change) -> PatchSet:
+    """The patch set of another change that a change builds on."""
+    history = call.host.repository(change.project).history(change.current.commit)
+    return next(entry for entry in reversed(other.patch_sets) if entry.commit in history)
 
 
 def _descendants(call: Call, change: Change) -> list[tuple[Change, PatchSet]]:

@@ -48,6 +48,8 @@ def forks_a_daemon_twice(payload, channel):
 def spawns_a_helper(payload, channel):
     subprocess.Popen(["sleep", "3600"], stdin=subprocess.DEVNULL, start_new_session=True)
     channel.tell("done")
+    if payload.get("stays"):
+        waits_for_the_end(channel)
 
 
 def fork_bomb(payload, channel):
@@ -243,3 +245,10 @@ def starts_a_thread():
 
 def fails():
     raise RuntimeError("cannot be built")
+
+
+def pretends_another_system():
+    """As a preload: the warm process and the guardians do without all that is Linux's own."""
+    from conformance.rig import libc
+
+    libc.ON_LINUX = False

@@ -108,7 +108,7 @@ def test_a_subject_that_cannot_be_built_is_one_message(certifying: Certifying) -
     assert result.ret == 4
     assert "Traceback" not in result.stdout.str() + result.stderr.str()
     result.stderr.fnmatch_lines(["ERROR: it cannot be built", "  the backend said no", "  mend it"])
-    assert not certifying.report.exists()
+    assert not (certifying.report / "certificate.json").exists()
 
 
 def test_the_certificate_keeps_its_schema(certifying: Certifying) -> None:
@@ -132,3 +132,17 @@ def test_several_subjects_have_a_certificate_each_and_the_worst_verdict_decides(
     for slug in ("my_ext", "other_ext"):
         assert certifying.certificate(slug)["subject"]["name"] == slug
     assert (certifying.report / "junit.xml").is_file()
+
+
+def test_an_old_certificate_does_not_outlive_a_run_that_comes_to_none(certifying: Certifying) -> None:
+    certifying.run()
+    assert certifying.certificate()["verdict"] == "certified"
+    certifying.run(cannot="be built")
+    assert [path.name for path in certifying.report.iterdir()] == []
+
+
+def test_a_report_folder_that_cannot_be_written_is_one_message(certifying: Certifying) -> None:
+    certifying.report.write_text("a file")
+    result = certifying.run()
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["ERROR: no report can be written into *out", "  name another folder"])

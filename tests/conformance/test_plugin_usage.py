@@ -1,7 +1,5 @@
 """Mistakes of the caller: one clear message, exit code 4, no traceback; and the ini keys."""
 
-from pathlib import Path
-
 import pytest
 
 from conformance import options
@@ -18,9 +16,18 @@ from .running import Certifying
         ("--conformanse=x", ["there is no option --conformanse", "did you mean --conformance?"]),
         (
             "--conformance-as=gerit-host",
-            ["--conformance-as=gerit-host is no kind of subject", "did you mean gerrit-host?"],
+            ["--conformance-as=gerit-host cannot be judged", "did you mean gerrit-host?"],
         ),
-        ("--conformance-host=referense", ["--conformance-host=referense is no host", "did you mean reference?"]),
+        ("--conformance-host=referense", ["--conformance-host=referense cannot be used", "did you mean reference?"]),
+        ("--conformance-as=protocol", ["--conformance-as=protocol cannot be judged", "this version judges extensions"]),
+        (
+            "--conformance-host=installed",
+            ["--conformance-host=installed cannot be used", "this version loads extensions"],
+        ),
+        (
+            "--conformance-host=my server",
+            ["--conformance-host=my server cannot be used", "say factory:MODULE:CALLABLE"],
+        ),
         ("--conformance-limit-memory=lots", ["'lots' is no size of memory", "write 512M or 1G"]),
         ("--conformance-limit-seconds=-1", ["'-1' is no time limit", "write 60"]),
         ("--conformance-profile=missing.toml", ["there is no profile *missing.toml"]),
@@ -90,7 +97,7 @@ def test_what_is_no_positive_time_is_refused(text: str) -> None:
 
 
 def test_a_host_command_with_a_credential_is_not_shown_by_repr() -> None:
-    settings = Settings(host="my-server --token s3cret", log=Path("server.log"))
+    settings = Settings(host="my-server --token s3cret")
     assert "s3cret" not in repr(settings)
     assert settings.host_kind == "command"
 

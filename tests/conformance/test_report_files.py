@@ -7,9 +7,10 @@ from xml.etree import ElementTree as ET
 import jsonschema
 import pytest
 
-from conformance.outcomes import Finding, Judgement, Outcome
-from conformance.report.certificate import to_json, write_atomically
-from conformance.report.junit import to_junit
+from conformance.outcomes import Evidence, Finding, Judgement, Outcome
+from conformance.report.certificate import to_json
+from conformance.report.folder import write_atomically
+from conformance.report.junit import legal, to_junit
 from conformance.report.model import SCHEMA_FILE, Certificate, record_not_run, record_of, schema_text
 
 from .certificates import broken, certificate, finding, record
@@ -93,7 +94,19 @@ def test_junit_counts_as_pytest_does_and_leaves_out_what_was_not_run() -> None:
 
 
 def test_junit_holds_what_xml_cannot_in_readable_form() -> None:
+    assert legal("\x1b \ufffe") == "#x1B #xFFFE"
     text = to_junit([("my_ext", certificate(broken("ROUTE-NAMES", "must", finding(saw="\x1b[31m\x00 <&>"))))])
     failure = ET.fromstring(text).find(".//failure")
     assert failure is not None
-    assert "#x1B[31m#x00 <&>" in (failure.text or "")
+    assert r"\x1b[31m\x00 <&>" in (failure.text or "")
+
+
+def test_what_cannot_be_encoded_is_written_out() -> None:
+    clause = made("ROUTE-NAMES", CLAUSES["ROUTE-NAMES"])
+    raised = Finding(
+        expected="a text", saw="half a pair: \ud83d", tool="t\udcff", evidence=(Evidence(kind="reply", text="\ud83d"),)
+    )
+    judged = Judgement(clause=clause.id, outcome=Outcome.FAIL, findings=(raised,), per_tool={"t\udcff": Outcome.FAIL})
+    told = json.loads(to_json(certificate(record_of(clause, judged))))
+    assert told["clauses"][0]["findings"][0]["saw"] == r"half a pair: \ud83d"
+    assert told["clauses"][0]["per_tool"] == {r"t\udcff": "fail"}

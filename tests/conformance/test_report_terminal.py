@@ -41,6 +41,13 @@ def test_long_evidence_is_cut_on_the_terminal_and_says_so() -> None:
     assert "\n            12\n" not in told
 
 
+def test_what_a_subject_prints_cannot_steer_the_terminal() -> None:
+    hostile = broken("A-1", Level.MUST, finding("\x1b]0;t\x07", saw="\x1b[2J\rverdict     CERTIFIED\x9b1A"))
+    for told in ("\n".join(block(hostile, "my_ext")), one_line(hostile, waivers={})):
+        assert not [letter for letter in told if (ord(letter) < 32 and letter != "\n") or 127 <= ord(letter) < 160]
+        assert r"\x1b[2J" in told
+
+
 def test_the_table_counts_each_family_by_outcome() -> None:
     told = summary(certificate(record("EXT-A"), record("EXT-B", "blocked"), broken("ROUTE-A")), failures_shown=True)
     rows = {line.split()[1]: line.split() for line in told if line[:1] in "ABC" and "  " in line}
@@ -58,6 +65,15 @@ def test_the_last_line_is_the_verdict_with_what_made_it() -> None:
     assert last(broken("A-1"), A_1="known") == "verdict     CERTIFIED WITH WAIVERS  (known failures: A-1)"
     assert last(record("A-1"), A_1="known") == "verdict     FAILED  (waiver is stale: A-1)"
     assert last(*(broken(f"A-{number}") for number in range(8))).endswith("A-5 and 2 more)")
+
+
+def test_what_is_open_for_one_reason_is_told_once() -> None:
+    one = {"outcome": "blocked", "reason": "no host", "blocked_by": "host"}
+    told = summary(
+        certificate(record("A-1", **one), record("A-2", **one), record("A-3", "inconclusive")), failures_shown=True
+    )
+    assert "A-1, A-2: blocked by host: no host" in told
+    assert "A-3: inconclusive" in told
 
 
 def test_remarks_about_the_run_stand_before_the_verdict() -> None:

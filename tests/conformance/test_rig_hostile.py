@@ -97,11 +97,11 @@ async def test_a_flooded_log_is_seen_although_the_subject_hides_the_refusal(tmp_
 async def test_memory_that_was_refused_is_seen_although_the_subject_caught_it(tmp_path, isolation, entry):
     async with bench(tmp_path, isolation) as setting:
         for _ in range(TIMES):
-            child = await setting.start(entry, limits=Limits(memory_bytes=128 * MIB))
+            child = await setting.start(entry, limits=Limits(memory_bytes=48 * MIB))
             await child.fact("caught", 10)
             record = await child.close()
             assert record.exceeded == ("memory",)
-            assert record.peak_reserved_bytes > 128 * MIB
+            assert record.peak_reserved_bytes > 48 * MIB
             assert (record.ended_by, record.exit_code) == ("us", 0), "it lives on, and can be judged further"
 
 

@@ -2,7 +2,10 @@
 
 import asyncio
 import os
+import shutil
+import signal
 import socket
+import subprocess
 
 import pytest
 
@@ -15,6 +18,7 @@ from conformance.rig.namespaces import Isolation, available, candidates
 from conformance.rig.order import Order
 from conformance.rig.pipes import PipeStream
 from conformance.rig.processes import ProcessTable, largest_file
+from conformance.rig.ps import PsTable
 from conformance.rig.record import ProcessSeen, Record, redacted
 from conformance.wire.stream import ByteStream
 
@@ -235,6 +239,22 @@ def test_a_process_without_children_has_an_empty_table():
         assert table.memory(2**22 + 1) is None
     finally:
         os.close(folder)
+
+
+@pytest.mark.skipif(shutil.which("ps") is None, reason="needs ps")
+def test_ps_finds_the_same_descendants_as_proc():
+    with subprocess.Popen(["sh", "-c", "sleep 60 & echo; wait"], stdout=subprocess.PIPE) as shell:
+        shell.stdout.readline()
+        try:
+            table = PsTable(root=shell.pid)
+            (found,) = table.members()
+            assert found.name == "sleep"
+            assert found.parent == shell.pid
+            assert table.memory(found.pid).resident > 0
+            assert table.as_evidence(found)["arguments"] == ["sleep", "60"]
+            os.kill(found.pid, signal.SIGKILL)
+        finally:
+            shell.kill()
 
 
 def test_the_filter_for_requests_jumps_only_inside_itself():

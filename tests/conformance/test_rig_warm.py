@@ -1,6 +1,7 @@
 """The warm process and its children: what they are given, what is captured, and how they end."""
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -14,6 +15,7 @@ import pytest
 from conformance.rig import libc
 from conformance.rig.capture import Chunk
 from conformance.rig.errors import ChildNotStarted, FactMissing, WarmProcessFailed
+from conformance.rig.limits import Limits
 from conformance.rig.namespaces import Isolation
 from conformance.rig.order import Order
 from conformance.rig.warm import WarmProcess
@@ -188,6 +190,23 @@ async def test_a_listener_is_ready_to_accept_at_once(tmp_path, isolation):
             await child.close()
 
 
+async def test_without_anything_of_linux_the_guardian_still_ends_all(tmp_path):
+    async with bench(tmp_path, GUARDIAN_ALONE, preload=("hostile_entries:pretends_another_system",)) as setting:
+        child = await setting.start("echoes")
+        await child.protocol.send(b"hello")
+        assert await child.protocol.receive() == b"HELLO\n"
+        assert (await child.close()).exit_code == 0
+        _, record = await setting.run("hangs", limits=Limits(seconds=0.5))
+        assert (record.ended_by, record.exceeded) == ("limit", ("seconds",))
+        child = await setting.start("spawns_a_helper", payload={"stays": True})
+        await child.wait_ended(0.6)
+        record = await child.close()
+        assert [one.command for one in record.left_behind] == ["sleep 3600"]
+        _, record = await setting.run("kills_its_group")
+        assert record.signal_name == "SIGKILL"
+        assert await only_lives(setting.mark, 1)
+
+
 @pytest.mark.parametrize(
     ("preload", "message"),
     [
@@ -237,9 +256,11 @@ async def noted(child, seconds=5):
 def guardian_of(setting):
     """The child of the warm process."""
     warm = setting.warm._process.pid
-    found = [int(one.split()[0]) for one in marked(setting.mark)]
-    parents = {pid: int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]) for pid in found}
-    return next(pid for pid, parent in parents.items() if parent == warm)
+    for about in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            if int(about.read_text().rpartition(")")[2].split()[1]) == warm:
+                return int(about.parent.name)
+    raise AssertionError("the warm process has no child")
 
 
 OWNER = """

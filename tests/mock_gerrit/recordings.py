@@ -79,14 +79,20 @@ class Recorded:
 
     @cached_property
     def moment(self) -> datetime | None:
-        """When the server got the request, by its trace id; for a push, when the change it made was created."""
+        """When the server got the request, by its trace id; for a push, when what it made was created."""
         if self.push:
-            pushed = (_CHANGE_URL.search(line) for line in self.push["remote_says"])
-            created = [_created().get(int(found[1])) for found in pushed if found]
-            return max((moment for moment in created if moment), default=None)
+            return self._pushed_at(self.push)
         trace = self.response_header("X-Gerrit-Trace") or ""
         milliseconds = trace.partition("-")[0]
         return datetime.fromtimestamp(int(milliseconds) / 1000, tz=UTC) if milliseconds.isdigit() else None
+
+    def _pushed_at(self, push: dict[str, Any]) -> datetime | None:
+        times = _times()
+        if push["exit"]:
+            return None
+        pushed = (_CHANGE_URL.search(line) for line in push["remote_says"])
+        names = [push["commits"][0][:40], *(found[1] for found in pushed if found)]
+        return next((times[name] for name in names if name in times), None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,15 +124,20 @@ def _varies() -> dict[str, dict[int, tuple[str, ...]]]:
 
 
 @cache
-def _created() -> dict[int, datetime]:
-    """When each change was created, as the answers tell."""
-    found: dict[int, datetime] = {}
+def _times() -> dict[str, datetime]:
+    """When changes (by number) and patch sets (by commit) were created, as the answers tell."""
+    found: dict[str, datetime] = {}
     for name in scenario_names():
         for step in scenario(name).steps:
             for info in _change_infos(step.response.get("json")):
-                moment = datetime.fromisoformat(info["created"][:19] + "+00:00")
-                found[info["_number"]] = min(moment, found.get(info["_number"], moment))
+                found.setdefault(str(info["_number"]), _moment(info["created"]))
+                for commit, revision in info.get("revisions", {}).items():
+                    found.setdefault(commit, _moment(revision["created"]))
     return found
+
+
+def _moment(written: str) -> datetime:
+    return datetime.fromisoformat(written[:19] + "+00:00")
 
 
 def _change_infos(value: Any) -> Iterator[dict[str, Any]]:

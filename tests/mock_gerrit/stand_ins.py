@@ -96,7 +96,7 @@ class Upload:
 
     def _open(self, pushed: PushedCommit, subject: str, parent: Change | None) -> Change:
         votes = [re.fullmatch(r"(.+?)([+-]\d+)", vote) for vote in self._values("label")]
-        return self.host.change(
+        change = self.host.change(
             self.project,
             owner=self.user,
             branch=self.branch,
@@ -112,6 +112,16 @@ class Upload:
             private=("private", "") in self.options,
             change_id=pushed.change_id,
         )
+        if votes:
+            _tell_of_votes(change, " ".join(self._values("label")))
+        return change
+
+
+def _tell_of_votes(change: Change, votes: str) -> None:
+    """Votes that come with a push are part of the push, in the log and by their tag."""
+    uploaded = change.messages[0]
+    change.messages[:] = [replace(uploaded, text=f"{uploaded.text.removesuffix('.')}: {votes}.")]
+    change.votes.update({key: replace(vote, tag=uploaded.tag) for key, vote in change.votes.items()})
 
 
 def stand_in(host: Host, step: Recorded) -> bool:
@@ -133,7 +143,7 @@ def _missing_change(host: Host, step: Recorded) -> bool:
     if answer["_number"] not in host.changes:
         refs = host.repository(answer["project"]).refs
         refs.setdefault(full_branch_name(answer["branch"]), refs["refs/heads/master"])
-        host.change(
+        made = host.change(
             answer["project"],
             owner=step.user,
             branch=answer["branch"],
@@ -142,6 +152,8 @@ def _missing_change(host: Host, step: Recorded) -> bool:
             topic=answer.get("topic"),
             number=answer["_number"],
         )
+        if "cherry_pick_of_change" in answer:
+            made.cherry_pick_of = (answer["cherry_pick_of_change"], answer["cherry_pick_of_patch_set"])
     return True
 
 
@@ -269,13 +281,13 @@ def _install_script(host: Host, step: Recorded, found: re.Match[str]) -> None:
 
 
 def _edit_file(host: Host, step: Recorded, found: re.Match[str]) -> None:
-    edits = host.__dict__.setdefault("_edits_of_the_replay", {})
+    edits = host.plugin_state("(edits of the replay)")
     edits.setdefault(int(found[1]), {})[unquote(found[2])] = step.request_body
 
 
 def _publish_edit(host: Host, step: Recorded, found: re.Match[str]) -> None:
     number = int(found[1])
-    edits: dict[int, Any] = host.__dict__.setdefault("_edits_of_the_replay", {})
+    edits: dict[Any, Any] = host.plugin_state("(edits of the replay)")
     files = edits.pop(number, None)
     if files is None and len(host.changes[number].patch_sets) == 1:
         files = UNRECORDED_EDITS.get(number)

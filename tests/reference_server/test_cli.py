@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from reference_server.sdk import SDK_MAJOR
+
 from .conftest import Configure
 from .stdio_client import StdioClient
 
@@ -134,6 +136,19 @@ async def test_streamable_http_serves_the_tools_and_ends_on_a_signal(configure: 
         listed, _ = await post(url, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}, Mcp_Session_Id=session)
         assert len(listed["result"]["tools"]) == 25
     assert process.returncode in {0, 130}
+
+
+@pytest.mark.skipif(SDK_MAJOR == 1, reason="mcp 1.x speaks the protocol with a handshake only")
+async def test_streamable_http_speaks_the_stateless_protocol_too(configure: Configure) -> None:
+    configure({"external_url": "https://review.example.com"})
+    prefix = "io.modelcontextprotocol/"
+    meta = {prefix + "protocolVersion": "2026-07-28", prefix + "clientCapabilities": {}}
+    headers = {"MCP_Protocol_Version": "2026-07-28", "Mcp_Method": "tools/list"}
+    async with http_server() as (url, _):
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}}
+        listed, _ = await post(url, message, **headers)
+    assert len(listed["result"]["tools"]) == 25
+    assert listed["result"]["resultType"] == "complete"
 
 
 async def test_a_default_named_by_the_environment_is_enough(configure: Configure) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import Any
 
+from mock_gerrit.changes import Change, PatchSet
 from mock_gerrit.entities import Project
 from mock_gerrit.errors import GerritError, bad_request, forbidden
 from mock_gerrit.plugins.code_owners.owners import branch_name, owners_files
@@ -103,6 +104,15 @@ def check_config(call: Call, *, project: Project) -> dict[str, Any]:
     refs = call.host.repository(project.name).refs
     branches = sorted(ref for ref in refs if ref.startswith("refs/heads/"))
     return {ref: {} for ref in ("refs/meta/config", *branches)}
+
+
+@routes.post(
+    "/changes/{change}/revisions/{revision}/code-owners~code_owners.check_config",
+    doc="#check-code-owner-config-files-in-revision",
+)
+def check_config_in_change(_: Call, *, change: Change, revision: PatchSet) -> dict[str, Any]:  # noqa: ARG001 - in the path
+    """The faults of the `OWNERS` files that a patch set touches; likewise none."""
+    return {}
 
 
 @routes.get(

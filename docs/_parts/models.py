@@ -1,0 +1,69 @@
+"""Tables of the keys that a pydantic model takes: the profile and the world file."""
+
+from __future__ import annotations
+
+import re
+import types
+from collections.abc import Mapping
+from typing import Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from _parts.markdown import code, table
+
+
+class WordlessError(Exception):
+    """A key has no words, or words are left that belong to no key."""
+
+
+def keys(model: type[BaseModel], words: Mapping[str, str]) -> str:
+    """Render the keys of one table.
+
+    Args:
+        model: the table.
+        words: what to say of each key, by the name that stands in TOML.
+
+    Raises:
+        WordlessError: `words` and the keys differ.
+    """
+    fields = {field.alias or name: field for name, field in model.model_fields.items()}
+    if fields.keys() != words.keys():
+        odd = ", ".join(sorted(fields.keys() ^ words.keys()))
+        raise WordlessError(f"{model.__name__}: keys and words differ in {odd}")
+    rows = [(code(name), kind(field.annotation), default(field), words[name]) for name, field in fields.items()]
+    return table(("key", "type", "default", "meaning"), rows)
+
+
+def default(field: FieldInfo) -> str:
+    """Tell the default in TOML's spelling; `required` where there is none, nothing where leaving out is its own meaning."""
+    if field.is_required():
+        return "required"
+    value = field.default if field.default is not PydanticUndefined else field.get_default(call_default_factory=True)
+    if value is None or isinstance(value, BaseModel):
+        return ""
+    return code(str(value).lower() if isinstance(value, bool) else repr(value).replace("'", '"'))
+
+
+def kind(annotation: Any) -> str:  # noqa: ANN401 - any type
+    """Name a type as TOML's readers know it."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Literal:
+        return " or ".join(code(f'"{one}"') for one in inner)
+    if origin in {Union, types.UnionType}:
+        return " or ".join(dict.fromkeys(kind(one) for one in inner if one is not type(None)))
+    if origin is list:
+        return f"list of {kind(inner[0])}"
+    if origin is dict:
+        return f"table of {kind(inner[1])}"
+    if hasattr(annotation, "__metadata__"):
+        return kind(annotation.__origin__)
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return f"{_spoken(annotation)} table"
+    return {str: "text", int: "number", float: "number", bool: "true or false"}.get(annotation, "anything")
+
+
+def _spoken(model: type[BaseModel]) -> str:
+    """`CannedAnswer` and `CannedTable` are both spoken of as `canned`."""
+    return re.sub(r"(Table|Answer)$", "", model.__name__).lower()
