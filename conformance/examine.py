@@ -84,8 +84,8 @@ class Examination:
         Raises:
             UsageError: the project cannot be built; the message holds the end of the backend's output.
         """
-        rig = self._given_rig or await self._stack.enter_async_context(Rig(self.settings))
-        self.rig: Rig = rig
+        given = self._given_rig
+        self.rig = given if given is not None else await self._stack.enter_async_context(Rig(self.settings))
         self._trials, self._calls = self.rig.trials, self.rig.gerrit_calls
         try:
             self.subject = await prepare(self.subject, self.rig)

@@ -1,6 +1,8 @@
 """The command-line options and ini keys of the plugin: one table, from which both are made and read.
 
 Loaded by every pytest run, so it imports nothing beyond what pytest itself has loaded.
+
+PYTEST_DONT_REWRITE: it asserts nothing, and imported plainly it can use the byte code that the installer has compiled.
 """
 
 from __future__ import annotations

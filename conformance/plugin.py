@@ -2,6 +2,8 @@
 
 Loaded by every pytest run of every project that has the suite installed, so it imports nothing that pytest has not
 imported already; the rest is loaded when there is something to certify.
+
+PYTEST_DONT_REWRITE: it asserts nothing, and imported plainly it can use the byte code that the installer has compiled.
 """
 
 from __future__ import annotations

@@ -1,64 +1,63 @@
-"""Write the pages that come from the registry, or tell which of them are not current (`--check`)."""
+"""Fill the generated parts of the pages, or tell which are not current (`--check`).
+
+A page of this folder holds a generated part between two lines, which stay:
+
+    <!-- generated: NAME ARGUMENT -->
+    <!-- end -->
+"""
+# ruff: noqa: INP001 - a script, run by its path
 
 from __future__ import annotations
 
+import re
 import sys
-from itertools import groupby
+from collections.abc import Callable
 from pathlib import Path
 
-from conformance.contracts.registry import Clause, catalogue
+from _parts import certificate, clauses, files, options, profile, worldfile
+from _parts.errors import NotTold
 
 DOCS = Path(__file__).parent
-TITLES = {"EXT": "A. The extension", "TOOL": "B. Its tools", "ROUTE": "C. Plugin routing"}
+PART = re.compile(r"(<!-- generated: (?P<name>\S+) ?(?P<argument>.*?) -->\n)(?:.*?\n)?(<!-- end -->)", re.DOTALL)
+PARTS: dict[str, Callable[[str], str]] = {
+    "certificate": certificate.fields,
+    "clauses": clauses.catalogue_text,
+    "exit-codes": options.exit_codes,
+    "file": files.verbatim,
+    "options": options.options,
+    "profile": profile.reference,
+    "world-file": worldfile.reference,
+}
 
 
-def clauses_page() -> str:
-    """Render every clause with its text, source, fix and specimens."""
-    parts = [
-        "# The clauses\n",
-        "Written by `make docs` from the registry in `conformance/contracts/`; do not edit.\n",
-        "MUST decides the certificate, SHOULD only with `--conformance-strict`. A clause is judged when those that it"
-        " needs are kept; otherwise it is BLOCKED.\n",
-    ]
-    for family, clauses in groupby(catalogue(), key=lambda one: one.family):
-        parts.append(f"## {TITLES.get(family, family)}\n")
-        parts += [clause_section(one) for one in clauses]
-    return "\n".join(parts)
+def current(page: str) -> str:
+    """Give the text of a page with all its generated parts written anew.
+
+    Raises:
+        NotTold: something that a part has to tell is told nowhere.
+    """
+    return PART.sub(lambda part: f"{part[1]}\n{PARTS[part['name']](part['argument'])}\n\n{part[4]}", page)
 
 
-def clause_section(clause: Clause) -> str:
-    """Render one clause."""
-    lines = [f"### {clause.id} ({clause.level.value.upper()})\n", f"{clause.summary}\n"]
-    if clause.details:
-        lines.append(f"{clause.details}\n")
-    lines.append(f"- Source: {clause.source}")
-    if clause.needs:
-        lines.append(f"- Needs: {', '.join(clause.needs)}")
-    lines.append(f"- Fix: {clause.fix}")
-    folder = DOCS.parent / "fixtures" / "extensions" / "bad" / clause.id
-    specimens = (
-        sorted(one.name for one in folder.iterdir() if not one.name.startswith((".", "_"))) if folder.is_dir() else []
-    )
-    lines.append(f"- Specimens that break it: {', '.join(f'`{name}`' for name in specimens) or 'none yet'}\n")
-    return "\n".join(lines)
-
-
-PAGES = {"clauses.md": clauses_page}
+def stale_pages() -> dict[Path, str]:
+    """Give the right text of every page that has another one; raises what `current` raises."""
+    texts = {page: page.read_text(encoding="utf-8") for page in sorted(DOCS.glob("*.md"))}
+    return {page: text for page, old in texts.items() if (text := current(old)) != old}
 
 
 def main(arguments: list[str]) -> int:
-    """Write all pages; with `--check` write nothing and give 1 where one differs."""
-    stale = []
-    for name, render in PAGES.items():
-        page, text = DOCS / name, render()
-        if page.is_file() and page.read_text(encoding="utf-8") == text:
-            continue
-        stale.append(name)
-        if "--check" not in arguments:
-            page.write_text(text, encoding="utf-8")
-    if stale and "--check" in arguments:
-        sys.stderr.write(f"not current: {', '.join(stale)}; run make docs\n")
+    """Write all pages; with `--check` write nothing. Gives 1 where a page is not current or cannot be written."""
+    try:
+        stale = stale_pages()
+    except NotTold as lacking:
+        sys.stderr.write(f"the pages cannot be written: {lacking}\n")
         return 1
+    if "--check" in arguments:
+        if stale:
+            sys.stderr.write(f"not current: {', '.join(page.name for page in stale)}; run make docs\n")
+        return 1 if stale else 0
+    for page, text in stale.items():
+        page.write_text(text, encoding="utf-8")
     return 0
 
 

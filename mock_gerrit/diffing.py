@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
-from typing import Literal
 
 from mock_gerrit.repository import GITLINK, FileChange, Repository
 
@@ -35,9 +34,8 @@ class Size:
 
 def lines_of(text: bytes) -> list[bytes]:
     """The lines of a text, each with its end."""
-    return [line + b"\n" for line in text.split(b"\n")[:-1]] + (
-        [text.rpartition(b"\n")[2]] if not text.endswith(b"\n") and text else []
-    )
+    *whole, rest = text.split(b"\n")
+    return [line + b"\n" for line in whole] + ([rest] if rest else [])
 
 
 def is_binary(content: bytes) -> bool:
@@ -76,6 +74,3 @@ def size_of(repository: Repository, change: FileChange) -> Size:
         new_bytes=new_bytes,
         binary=binary,
     )
-
-
-Whitespace = Literal["IGNORE_NONE", "IGNORE_TRAILING", "IGNORE_LEADING_AND_TRAILING", "IGNORE_ALL"]

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
+from mock_gerrit.changes import Kind
+
 if TYPE_CHECKING:
     from mock_gerrit.plugins.api import Simulator
 
@@ -91,13 +93,20 @@ class Label:
     Attributes:
         values: the meaning of each vote, lowest first.
         description: what the label is about, where the project says so.
-        copied: whether votes survive a new patch set of any kind.
+        copied: the kinds of new patch sets that votes survive.
+        copies_lowest: whether the most negative vote survives any new patch set.
     """
 
     name: str
     values: tuple[tuple[int, str], ...]
     description: str | None = None
     default: int = 0
+    copied: frozenset[Kind] = frozenset({"NO_CHANGE", "NO_CODE_CHANGE"})
+    copies_lowest: bool = False
+
+    def keeps(self, value: int, kind: Kind) -> bool:
+        """Whether a vote survives a new patch set of a kind."""
+        return kind in self.copied or (self.copies_lowest and value == self.lowest)
 
     @property
     def lowest(self) -> int:
@@ -119,6 +128,8 @@ CODE_REVIEW = Label(
         (1, "Looks good to me, but someone else must approve"),
         (2, "Looks good to me, approved"),
     ),
+    copied=frozenset({"NO_CHANGE", "TRIVIAL_REBASE"}),
+    copies_lowest=True,
 )
 """The label every Gerrit comes with."""
 

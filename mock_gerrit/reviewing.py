@@ -66,7 +66,7 @@ def accepted_votes(host: Host, change: Change, labels: Mapping[str, int]) -> dic
     }
 
 
-def check_votes(host: Host, change: Change, voter: Account, labels: Mapping[str, int]) -> None:
+def check_votes(change: Change, voter: Account, labels: Mapping[str, int]) -> None:
     """Refuses votes on an abandoned change, and votes below the one given on a merged change (409)."""
     if not labels or change.is_open:
         return
@@ -75,7 +75,6 @@ def check_votes(host: Host, change: Change, voter: Account, labels: Mapping[str,
     less = [name for name, value in labels.items() if value < _given(change, name, voter)]
     if less:
         raise conflict(f"Cannot reduce vote on labels for closed change: {', '.join(less)}")
-    del host
 
 
 def _given(change: Change, label: str, voter: Account) -> int:

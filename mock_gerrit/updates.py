@@ -105,12 +105,22 @@ def add_patch_set(
     uploader: Account,
     *,
     text: str | None = None,
-    tag: str | None = None,
     note: str | None = None,
     description: str | None = None,
     merge: ServerMerge | None = None,
 ) -> PatchSet:
-    """Puts a commit on top of the change; votes that do not survive such an update are dropped."""
+    """Puts a commit on top of the change; votes that do not survive such an update are dropped.
+
+    Args:
+        host: the host of the change.
+        change: the change.
+        commit: the hash of the commit.
+        uploader: who sends it.
+        text: what the log says; else Gerrit's words for such an update.
+        note: a line that the pusher adds to the log, and that describes the patch set.
+        description: what describes the patch set where there is no note.
+        merge: how the server made the commit, where it did.
+    """
     repository = host.repository(change.project)
     added = PatchSet(
         number=change.current.number + 1,
@@ -121,30 +131,22 @@ def add_patch_set(
         description=description or note,
         merge=merge,
     )
-    outdated = _outdated_votes(change, added.kind)
+    outdated = _outdated_votes(host, change, added.kind)
+    lines = [text or _upload_text(added), note, _outdated_text(change, outdated)]
     change.patch_sets.append(added)
     repository.refs[patch_set_ref(change.number, added.number)] = commit
-    lines = [text or f"Uploaded patch set {added.number}."]
-    if note:
-        lines.append(note)
-    if added.kind != "REWORK" and not text:
-        lines = [f"Patch Set {added.number}: {_KIND_WORDS[added.kind]}.", *lines[1:]]
-    if outdated:
-        names = {host.accounts[who].label for _, who in outdated}
-        lines.append(_outdated_text(change, outdated))
-        for _, who in outdated:
-            attend(host, change, who, VOTES_NOT_COPIED)
-        del names
     for key in outdated:
         del change.votes[key]
-    record(
-        host,
-        change,
-        uploader,
-        "\n\n".join(lines),
-        tag=tag or AUTO + ("newWipPatchSet" if change.wip else "newPatchSet"),
-    )
+        attend(host, change, key[1], VOTES_NOT_COPIED)
+    told = "\n\n".join(line for line in lines if line)
+    record(host, change, uploader, told, tag=AUTO + ("newWipPatchSet" if change.wip else "newPatchSet"))
     return added
+
+
+def _upload_text(added: PatchSet) -> str:
+    if added.kind == "REWORK":
+        return f"Uploaded patch set {added.number}."
+    return f"Patch Set {added.number}: {_KIND_WORDS[added.kind]}."
 
 
 _KIND_WORDS: dict[Kind, str] = {
@@ -155,22 +157,21 @@ _KIND_WORDS: dict[Kind, str] = {
 }
 
 
-def _outdated_votes(change: Change, kind: Kind) -> list[tuple[str, int]]:
-    """Votes that do not go with a new patch set: all but vetoes, unless the code is the same."""
-    if kind in {"NO_CHANGE", "TRIVIAL_REBASE", "NO_CODE_CHANGE"}:
-        return []
+def _outdated_votes(host: Host, change: Change, kind: Kind) -> list[tuple[str, int]]:
+    """Votes that do not go with a new patch set, by the rules of their labels."""
+    labels = host.labels(change.project)
     return [
-        key
-        for key, vote in change.votes.items()
-        if vote.value != 0 and not (key[0] == "Code-Review" and vote.value == -2)
+        (name, who)
+        for (name, who), vote in change.votes.items()
+        if vote.value and not labels[name].keeps(vote.value, kind)
     ]
 
 
 def _outdated_text(change: Change, outdated: list[tuple[str, int]]) -> str:
-    lines = "\n".join(
-        f"* {label}{change.votes[label, who].value:+d} by <GERRIT_ACCOUNT_{who}>" for label, who in outdated
-    )
-    return f"Outdated Votes:\n{lines}\n"
+    if not outdated:
+        return ""
+    lines = [f"* {label}{change.votes[label, who].value:+d} by <GERRIT_ACCOUNT_{who}>" for label, who in outdated]
+    return "Outdated Votes:\n" + "".join(f"{line}\n" for line in lines)
 
 
 def kind_of(repository: Repository, old: str, new: str) -> Kind:

@@ -24,10 +24,8 @@ ENDINGS = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit"})
     "EXT-EXIT",
     level=MUST,
     source=field_sense(
-        (
-            'the guide\'s "one broken extension never aborts server startup" holds only if none can end or '
-            "block the process"
-        )
+        'the guide\'s "one broken extension never aborts server startup" holds only if none can end or '
+        "block the process"
     ),
     fix=(
         "Let import and register return at once: raise an ordinary exception for what is wrong, and leave "
@@ -223,10 +221,8 @@ async def register_accepts_the_context(examination: Examination) -> None:
     "EXT-SYNC",
     level=MUST,
     source=field_sense(
-        (
-            "a host calls register and never awaits it: the body of a coroutine function would not run, and "
-            "its tools would silently be missing"
-        )
+        "a host calls register and never awaits it: the body of a coroutine function would not run, and "
+        "its tools would silently be missing"
     ),
     needs=("EXT-REGISTER",),
     fix="Make it a plain `def register(ctx):`; tools may be coroutine functions, register may not.",

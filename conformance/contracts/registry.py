@@ -94,7 +94,7 @@ class Clause:
 
     @property
     def family(self) -> str:
-        """The word before the first hyphen: EXT, TOOL, ROUTE …"""
+        """The word before the first hyphen, such as ROUTE."""
         return self.id.partition("-")[0]
 
     @property

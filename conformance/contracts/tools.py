@@ -25,10 +25,8 @@ MUST, SHOULD = Level.MUST, Level.SHOULD
     "TOOL-EXIT",
     level=MUST,
     source=field_sense(
-        (
-            "a tool that ends the process or reads its standard input takes every other tool with it; "
-            "SystemExit gets through both majors of the SDK"
-        )
+        "a tool that ends the process or reads its standard input takes every other tool with it; "
+        "SystemExit gets through both majors of the SDK"
     ),
     needs=("EXT-NONEMPTY",),
     fix="Raise an ordinary exception: the host turns it into the call's error. Ask for what you need with a parameter.",
@@ -294,10 +292,8 @@ async def a_404_becomes_an_error(examination: Examination, tool: str) -> None:
     "TOOL-RAISES-RAW",
     level=SHOULD,
     source=field_sense(
-        (
-            "upstream's run_curl hands the body of an HTTP error back: passed on unread, Gerrit's refusal "
-            "looks like an answer"
-        )
+        "upstream's run_curl hands the body of an HTTP error back: passed on unread, Gerrit's refusal "
+        "looks like an answer"
     ),
     needs=("TOOL-WORKS",),
     fix=(

@@ -18,7 +18,7 @@ PLUGIN = "task"
 XSSI_PREFIX = ")]}'"
 
 
-class Refusal(ToolError, RuntimeError):
+class RefusalError(ToolError, RuntimeError):
     """No host can serve the call; as a ToolError its text gets through on every SDK."""
 
 
@@ -29,6 +29,21 @@ class KnownChange(TypedDict):
     subject: str
 
 
+async def host_with_plugin(registry: Any, url: str | None) -> str:  # noqa: ANN401 - the registry of whichever host
+    """Choose the host that serves a call; raises RefusalError where none can."""
+    if url is None:
+        for host in registry.configured_hosts():
+            if await registry.host_has_plugin(host, PLUGIN):
+                return str(host)
+        raise RefusalError(f"no configured host has the plugin {PLUGIN}")
+    if not await registry.host_has_plugin(url, PLUGIN):
+        registry.invalidate(url)
+        if not await registry.host_has_plugin(url, PLUGIN):
+            having = ", ".join(await registry.hosts_with_plugin(PLUGIN)) or "none"
+            raise RefusalError(f"{url} lacks the plugin {PLUGIN}; hosts that have it: {having}")
+    return url
+
+
 def register(ctx: Any) -> None:  # noqa: ANN401 - the context of whichever host
     """Register the three tools."""
 
@@ -36,21 +51,6 @@ def register(ctx: Any) -> None:  # noqa: ANN401 - the context of whichever host
         body = await ctx.run_curl([f"{base_url}/changes/{quote(change_id, safe='')}/detail"], base_url)
         change = json.loads(body.removeprefix(XSSI_PREFIX))
         return {"number": change["_number"], "subject": change["subject"]}
-
-    async def chosen(url: str | None) -> str:
-        """Choose the host that serves a call; raises Refusal where none can."""
-        registry = ctx.plugin_registry
-        if url is None:
-            for host in registry.configured_hosts():
-                if await registry.host_has_plugin(host, PLUGIN):
-                    return str(host)
-            raise Refusal(f"no configured host has the plugin {PLUGIN}")
-        if not await registry.host_has_plugin(url, PLUGIN):
-            registry.invalidate(url)
-            if not await registry.host_has_plugin(url, PLUGIN):
-                having = ", ".join(await registry.hosts_with_plugin(PLUGIN)) or "none"
-                raise Refusal(f"{url} lacks the plugin {PLUGIN}; hosts that have it: {having}")
-        return url
 
     @ctx.mcp.tool()  # type: ignore[untyped-decorator,unused-ignore]
     async def known_good_plain(change_id: str, gerrit_base_url: str | None = None) -> KnownChange:
@@ -66,4 +66,6 @@ def register(ctx: Any) -> None:  # noqa: ANN401 - the context of whichever host
     @ctx.mcp.tool()  # type: ignore[untyped-decorator,unused-ignore]
     async def known_good_own_routing(change_id: str, gerrit_base_url: str | None = None) -> KnownChange:
         """Tell number and subject of a change, on a host that this tool finds by itself."""
-        return await change_at(ctx.get_base_url(await chosen(gerrit_base_url)), change_id)
+        return await change_at(
+            ctx.get_base_url(await host_with_plugin(ctx.plugin_registry, gerrit_base_url)), change_id
+        )

@@ -222,9 +222,7 @@ def _is_async(function: Any) -> bool:  # noqa: ANN401 - any callable
 
 
 def _is_coroutine_function(function: Any) -> bool:  # noqa: ANN401 - any callable, an object with __call__ included
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
-        getattr(type(function), "__call__", None)
-    )  # noqa: B004 - not a test for being callable
+    return any(inspect.iscoroutinefunction(one) for one in (function, vars(type(function)).get("__call__")))
 
 
 def _model_problem(tool: Any) -> str:  # noqa: ANN401 - the SDK's tool

@@ -12,6 +12,8 @@ from typing import Any
 from conformance.outcomes import Inconclusive
 
 BASE_URL_PARAMETER = "gerrit_base_url"
+DEEPEST = 8
+"""How far references and nested models are followed; a schema may be cyclic."""
 
 _BY_NAME: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("change_id", "change", "change_number", "change_num", "cl", "cl_number"), 1),
@@ -92,8 +94,15 @@ def stanza(tool: str, arguments: Mapping[str, Any]) -> str:
     return dumps({"tool": {"gerrit-conformance": {"tools": {tool: {"arguments": told}}}}}).strip()
 
 
-def _value(name: str, schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> tuple[bool, Any]:
-    """Find a value for one parameter; the first item tells whether there is one."""
+Found = tuple[bool, Any]
+"""Whether there is a value, and which."""
+
+NOTHING: Found = (False, None)
+_BY_KIND: tuple[tuple[str, Any], ...] = (("boolean", False), ("array", []), ("null", None))
+
+
+def _value(name: str, schema: Mapping[str, Any], definitions: Mapping[str, Any], depth: int = DEEPEST) -> Found:
+    """Find a value for one parameter: what the schema itself gives, else by the name, else by the type."""
     schema = _resolved(schema, definitions)
     for certain in ("const", "default"):
         if certain in schema:
@@ -105,27 +114,20 @@ def _value(name: str, schema: Mapping[str, Any], definitions: Mapping[str, Any])
     if name.lower() in _VALUES:
         return _fitted(_VALUES[name.lower()], kinds)
     if "object" in kinds:
-        return _object(schema, definitions)
-    if "boolean" in kinds:
-        return True, False
-    if "array" in kinds:
-        return True, []
-    if "null" in kinds:
-        return True, None
-    return False, None
+        return _object(schema, definitions, depth - 1) if depth else NOTHING
+    return next(((True, value) for kind, value in _BY_KIND if kind in kinds), NOTHING)
 
 
-def _object(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> tuple[bool, Any]:
+def _object(schema: Mapping[str, Any], definitions: Mapping[str, Any], depth: int) -> Found:
     made: dict[str, Any] = {}
     for name in schema.get("required", ()):
-        found, value = _value(name, schema.get("properties", {}).get(name, {}), definitions)
+        found, made[name] = _value(name, schema.get("properties", {}).get(name, {}), definitions, depth)
         if not found:
-            return False, None
-        made[name] = value
+            return NOTHING
     return True, made
 
 
-def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Any], depth: int = 8) -> Mapping[str, Any]:
+def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Any], depth: int = DEEPEST) -> Mapping[str, Any]:
     reference = schema.get("$ref")
     if isinstance(reference, str) and depth:
         return _resolved(definitions.get(reference.rpartition("/")[2], {}), definitions, depth - 1)
@@ -142,7 +144,7 @@ def _kinds(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> set[str
     return kinds
 
 
-def _fitted(value: Any, kinds: set[str]) -> tuple[bool, Any]:  # noqa: ANN401 - any JSON value
+def _fitted(value: Any, kinds: set[str]) -> Found:  # noqa: ANN401 - any JSON value
     """Bring a value that a name suggests into a type that the schema admits."""
     if isinstance(value, list):
         return (True, value) if not kinds or "array" in kinds else _fitted(value[0], kinds)

@@ -15,8 +15,8 @@ from conformance.rig.surroundings import HOSTS, HostPlan
 
 if TYPE_CHECKING:
     from conformance.rig.masking import Masking
-    from conformance.rig.warm import Child
     from conformance.rig.record import Record
+    from conformance.rig.warm import Child
     from conformance.wire.client import Client
     from conformance.wire.reply import ToolReply
     from mock_gerrit.journal import Entry

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import groupby
 from pathlib import Path
 
-from _parts.files import ROOT
+from _parts.errors import NotTold
 from _parts.markdown import table
-from _parts.words import one_line
 from conformance.contracts.registry import Clause, catalogue
 from conformance.families import FAMILIES
-from conformance.specimens import Specimen, bad_specimens, docstring, good_specimens
+from conformance.specimens import Specimen, bad_specimens, fixtures_root, good_specimens
+
+_FIRST_LINE = re.compile(r'^[rR]?"""(.*?)(?:"""|$)', re.MULTILINE)
 
 
-class LacksExampleError(Exception):
-    """A clause has no specimen that breaks it, or there is none that keeps it."""
-
-
-def catalogue_page(_: str) -> str:
+def catalogue_text(_: str) -> str:
     """Render every clause, family by family.
 
     Raises:
-        LacksExampleError: a clause has no example of good or of bad.
+        NotTold: a clause has no example of good or of bad, or one of them does not say what it does.
     """
     titles = {prefix: family for family in FAMILIES for prefix in family.prefixes}
     parts = []
@@ -31,3 +29,63 @@ def catalogue_page(_: str) -> str:
         parts.append(f"## {titles[word].letter}. {word}: {titles[word].title}")
         parts += [_section(one) for one in clauses]
     return "\n\n".join(parts)
+
+
+def _section(clause: Clause) -> str:
+    bad, good = [one for one in _bad() if one.clause == clause.id], _good()
+    if not bad or not good:
+        raise NotTold(f"{clause.id} has {len(bad)} examples that break it and {len(good)} that keep it: add them")
+    facts = [
+        f"- Judged: {'for each tool' if clause.per_tool else 'once for the extension'}{_after(clause)}",
+        f"- Source: {clause.source}",
+        f"- Fix: {clause.fix}",
+        f"- Kept by, for example: {_link(_most_alike(good, bad))}",
+    ]
+    rows = [(_link(one), _lie(one)) for one in bad]
+    said = [f"### {clause.id} ({clause.level.upper()})", clause.summary, *filter(None, [clause.details])]
+    return "\n\n".join([*said, "\n".join(facts), table(("broken by", "which"), rows)])
+
+
+def _after(clause: Clause) -> str:
+    verb = "is" if len(clause.needs) == 1 else "are"
+    return f", when {' and '.join(clause.needs)} {verb} kept" if clause.needs else ""
+
+
+@cache
+def _good() -> tuple[Specimen, ...]:
+    return tuple(good_specimens())
+
+
+@cache
+def _bad() -> tuple[Specimen, ...]:
+    return tuple(bad_specimens())
+
+
+def _most_alike(good: tuple[Specimen, ...], bad: list[Specimen]) -> Specimen:
+    """Of the good ones, that which differs least from a bad one: what differs is what the clause is about."""
+    lies = [_lines(one.path) for one in bad]
+    return max(good, key=lambda one: max(SequenceMatcher(None, _lines(one.path), lie).ratio() for lie in lies))
+
+
+@cache
+def _lines(path: Path) -> tuple[str, ...]:
+    return tuple(line for file in _files(path) for line in file.read_text(encoding="utf-8").splitlines())
+
+
+def _lie(specimen: Specimen) -> str:
+    """The first line of the specimen's docstring, and the SDK on which alone it is true."""
+    texts = (file.read_text(encoding="utf-8") for file in _files(specimen.path))
+    found = next(filter(None, map(_FIRST_LINE.search, texts)), None)
+    if found is None:
+        raise NotTold(f"{specimen.label} has no docstring that says what is wrong with it")
+    return f"{found[1]} Only on {specimen.only_on}." if specimen.only_on else found[1]
+
+
+def _files(path: Path) -> list[Path]:
+    """The source files, a package's own `__init__.py` before the rest of it."""
+    return [path] if path.is_file() else sorted(path.rglob("*.py"), key=lambda file: (file.name != "__init__.py", file))
+
+
+def _link(specimen: Specimen) -> str:
+    place = specimen.path.relative_to(fixtures_root()).as_posix()
+    return f"[{specimen.path.name}](../fixtures/{place})"

@@ -7,16 +7,22 @@ from collections.abc import Iterable, Sequence
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Render a table; bars inside cells are escaped."""
-    lines = [headings, ["---"] * len(headings), *rows]
-    return "\n".join(f"| {' | '.join(cell.replace('|', '\\|') for cell in line)} |" for line in lines)
+    return "\n".join(_row(line) for line in (headings, ["---"] * len(headings), *rows))
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(_escaped(cell) for cell in cells)} |"
 
 
 def code(text: str) -> str:
-    """Set a text as code; nothing stays nothing."""
-    return f"`{text}`" if text else ""
+    """Set a text as code."""
+    return f"`{text}`"
 
 
 def fence(language: str, text: str) -> str:
-    """Render a block of code, whatever fences it holds itself."""
-    ticks = "````" if "```" in text else "```"
-    return f"{ticks}{language}\n{text.rstrip()}\n{ticks}"
+    """Render a block of code."""
+    return f"```{language}\n{text.rstrip()}\n```"
+
+
+def _escaped(cell: str) -> str:
+    return cell.replace("|", r"\|")

@@ -11,11 +11,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from _parts.errors import NotTold
 from _parts.markdown import code, table
-
-
-class WordlessError(Exception):
-    """A key has no words, or words are left that belong to no key."""
 
 
 def keys(model: type[BaseModel], words: Mapping[str, str]) -> str:
@@ -26,12 +23,12 @@ def keys(model: type[BaseModel], words: Mapping[str, str]) -> str:
         words: what to say of each key, by the name that stands in TOML.
 
     Raises:
-        WordlessError: `words` and the keys differ.
+        NotTold: `words` and the keys differ.
     """
     fields = {field.alias or name: field for name, field in model.model_fields.items()}
     if fields.keys() != words.keys():
         odd = ", ".join(sorted(fields.keys() ^ words.keys()))
-        raise WordlessError(f"{model.__name__}: keys and words differ in {odd}")
+        raise NotTold(f"{model.__name__}: keys and words differ in {odd}: see docs/_parts")
     rows = [(code(name), kind(field.annotation), default(field), words[name]) for name, field in fields.items()]
     return table(("key", "type", "default", "meaning"), rows)
 

@@ -118,8 +118,7 @@ def _lines(which: str) -> Operator:
 
 
 def _footer(search: Search, value: str) -> Predicate:
-    name, separator, text = value.partition("=") if "=" in value else value.partition(":")
-    del separator
+    name, _, text = value.partition("=") if "=" in value else value.partition(":")
     wanted = (name.strip().lower(), text.strip().lower())
     return lambda change: any(
         (found[0].lower(), found[1].strip().lower()) == wanted for found in _footers(_facts(search, change).message)

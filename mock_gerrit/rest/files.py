@@ -155,14 +155,10 @@ def _content(call: Call, old: bytes, new: bytes) -> list[dict[str, Any]]:
 
 def _intraline(old: str, new: str) -> dict[str, Any]:
     """Where inside changed lines the change is: pairs of characters skipped and characters marked."""
-    start = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
-    end = next(
-        (at for at, (a, b) in enumerate(zip(reversed(old), reversed(new), strict=False)) if a != b),
-        min(len(old), len(new)),
-    )
-    start = max(old.rfind(" ", 0, start), new.rfind("\t", 0, start), new.rfind("\n", 0, start), 0) if start else 0
-    del end
-    return {"edit_a": [[start, len(old) - 1 - start]], "edit_b": [[start, len(new) - 1 - start]]}
+    shortest = min(len(old), len(new))
+    start = next((at for at in range(shortest) if old[at] != new[at]), shortest)
+    end = next((at for at in range(shortest - start) if old[-1 - at] != new[-1 - at]), shortest - start)
+    return {"edit_a": [[start, len(old) - end - start]], "edit_b": [[start, len(new) - end - start]]}
 
 
 def _magic_diff(call: Call, repository: Repository, compared: Sides, path: str) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def post_review(call: Call, *, change: Change, revision: PatchSet) -> Any:  # no
     entries = call.body.objects("reviewers") or []
     _refuse_foreign_removals(call, change, entries)
     _refuse_on_behalf(call, labels)
-    check_votes(call.host, change, call.signed_in(), labels or {})
+    check_votes(change, call.signed_in(), labels or {})
     result: dict[str, Any] = {}
     if entries:
         entries.sort(key=lambda entry: entry.text("state") != "CC")

@@ -58,6 +58,12 @@ def test_a_cyclic_schema_ends():
         sample_arguments(tool({"x": {"$ref": "#/$defs/A"}}, **{"$defs": definitions}), None)
 
 
+def test_a_model_that_requires_itself_ends():
+    node = {"type": "object", "properties": {"child": {"$ref": "#/$defs/Node"}}, "required": ["child"]}
+    with pytest.raises(Inconclusive):
+        sample_arguments(tool({"x": {"$ref": "#/$defs/Node"}}, **{"$defs": {"Node": node}}), None)
+
+
 @given(
     st.dictionaries(
         st.sampled_from(["change_id", "project", "limit", "query", "reviewers", "flag", "message"]),

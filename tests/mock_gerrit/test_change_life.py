@@ -281,3 +281,47 @@ class TestCreate:
     )
     def test_what_is_missing_is_named(self, host: Host, body: dict[str, str], refused: tuple[int, str]) -> None:
         assert refusal(post(host, "/changes/", body)) == refused
+
+
+class TestMoves:
+    @pytest.fixture
+    def moved(self, host: Host) -> Host:
+        host.change("demo", subject="Goes in", files={"b.py": "x\n"}, votes={"Code-Review": 2})
+        told(post(host, "/changes/2/submit"))
+        return host
+
+    def test_a_rebase_puts_the_change_on_the_tip(self, moved: Host) -> None:
+        assert told(post(moved, "/changes/1/rebase"))["current_revision_number"] == 2
+        repository = moved.repository("demo")
+        commit = moved.changes[1].current.commit
+        assert repository.facts(commit).parents == (repository.branch("master"),)
+        assert set(repository.files(commit)) == {"a.py", "b.py"}
+        assert refusal(post(moved, "/changes/1/rebase")) == (409, "Change is already up to date.")
+
+    def test_a_rebase_that_does_not_fit_names_the_files(self, moved: Host) -> None:
+        clash = moved.change("demo", parent=moved.changes[1], files={"b.py": "y\n"})
+        status, text = refusal(post(moved, f"/changes/{clash.number}/rebase", {"base": ""}))
+        assert status == 409
+        assert text.endswith("merge conflict(s):\n* b.py")
+
+    def test_a_child_is_rebased_on_the_latest_of_its_parent(self, moved: Host) -> None:
+        moved.change("demo", parent=moved.changes[1], files={"c.py": "z\n"})
+        told(post(moved, "/changes/1/rebase"))
+        told(post(moved, "/changes/3/rebase"))
+        parents = moved.repository("demo").facts(moved.changes[3].current.commit).parents
+        assert parents == (moved.changes[1].current.commit,)
+
+    def test_a_cherry_pick_brings_the_change_to_another_branch(self, host: Host) -> None:
+        host.repository("demo").refs["refs/heads/stable"] = host.repository("demo").refs["refs/heads/master"]
+        made = told(post(host, "/changes/1/revisions/current/cherrypick", {"destination": "stable"}))
+        assert (made["branch"], made["cherry_pick_of_change"], made["change_id"]) == (
+            "stable",
+            1,
+            host.changes[1].change_id,
+        )
+
+    def test_a_cherry_pick_needs_a_branch_that_is_there(self, host: Host) -> None:
+        path = "/changes/1/revisions/current/cherrypick"
+        assert refusal(post(host, path)) == (400, "destination must be non-empty")
+        refused = refusal(post(host, path, {"destination": "nosuch"}))
+        assert refused == (400, "Branch refs/heads/nosuch does not exist.")

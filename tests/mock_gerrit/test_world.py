@@ -124,12 +124,15 @@ def test_a_new_patch_set_drops_votes_that_are_no_veto() -> None:
     assert {key[1]: vote.value for key, vote in change.votes.items()} == {host.account_of("carol").id: -2}
 
 
-def test_votes_stay_when_only_the_commit_message_changes() -> None:
+def test_votes_survive_a_rebase_and_not_another_commit_message() -> None:
     host = a_host()
+    merged = host.change("demo", files={"other.txt": "x"}, votes={"Code-Review": 2})
     change = host.change("demo", votes={"Code-Review": 2})
+    told(ask(host, f"/changes/{merged.number}/submit", method="POST", body={}))
+    told(ask(host, f"/changes/{change.number}/rebase", method="POST", body={}))
+    assert (change.current.kind, len(change.votes)) == ("TRIVIAL_REBASE", 1)
     host.patch_set(change, message="Another subject")
-    assert change.current.kind == "NO_CODE_CHANGE"
-    assert len(change.votes) == 1
+    assert (change.current.kind, len(change.votes)) == ("NO_CODE_CHANGE", 0)
 
 
 def test_the_votes_of_a_plan_may_name_who_gives_them() -> None:
