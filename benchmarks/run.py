@@ -128,7 +128,7 @@ async def certifying() -> None:
     for again in (False, True):
         began = time.perf_counter()
         async with Examination(resolve_target(str(TASK), cwd=ROOT)) as examination:
-            examination.foresee()
+            await examination.foresee()
             judged = [await examination.judge(clause) for clause in catalogue()]
             about = examination.about()
         taken = time.perf_counter() - began

@@ -192,8 +192,8 @@ class Examination:
         """Tell how a tool is bound to a plugin; None for one that is not."""
         return backing_of(tool, await self.survey(), await self.plain())
 
-    def foresee(self) -> None:
-        """Begin every scenario now, beside each other: worth it where most clauses will be judged."""
+    async def foresee(self) -> None:
+        """Begin every scenario beside each other, and return at once: worth it where most clauses will be judged."""
         self._memory["foreseen"] = asyncio.ensure_future(self._foresee())
 
     async def _foresee(self) -> None:

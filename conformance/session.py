@@ -6,6 +6,7 @@ Under xdist the workers judge and the controller gathers; the controller alone w
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -92,12 +93,14 @@ class ConformanceRun:
             return
         if self._reports:
             _as_pytest_says(self._reports.clear)
-        chosen = {item.plan.slug for item in session.items if isinstance(item, ClauseItem)}
+        chosen = Counter(item.plan.slug for item in session.items if isinstance(item, ClauseItem))
         spreads = self._config.pluginmanager.has_plugin("dsession")
         for plan in self._plans:
             # Under xdist the workers examine; one build here fills the cache for all of them.
             if plan.subject.build_from is not None if spreads else plan.slug in chosen:
                 self._open(plan)
+            if not spreads and chosen[plan.slug] > len(plan.clauses) / 2:
+                self._workbench.foresee(plan)
 
     def _open(self, plan: Plan) -> None:
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")

@@ -36,6 +36,10 @@ class Workbench:
             self._examinations[plan.slug] = self._open.enter_context(self._running().held(examination))
         return self._examinations[plan.slug]
 
+    def foresee(self, plan: Plan) -> None:
+        """Let the examination of the plan's subject begin all that its clauses will want to see."""
+        self._running().run(self.open(plan).foresee())
+
     def judge(self, plan: Plan, clause: Clause) -> Judgement:
         """Judge one clause on the plan's subject; opens its examination where needed, and raises what `open` raises."""
         examination = self.open(plan)

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import array
 import asyncio
-import fcntl
 import json
 import os
 import socket
-import termios
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from conformance.rig.bait import Bait
 from conformance.rig.capture import Capture, Intake
 from conformance.rig.errors import ChildNotStarted, FactMissing
+from conformance.rig.facts import Facts, Lines, Told
 from conformance.rig.limits import Limits
 from conformance.rig.pipes import PipeStream
 from conformance.rig.record import ProcessSeen, Record
 
-BAIT = b"\n"
-"""The one line in the child's stdin, so that a read returns and is noticed."""
-STDIN_INTERVAL = 0.05
 GUARDIAN_SECONDS = 10.0
 END_KNOWN_SECONDS = 2.0
 """How long after a child's last word its record may take."""
@@ -31,21 +27,11 @@ FIRST_PHASE = "start"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
-    """One fact that the child told of itself."""
-
-    kind: str
-    about: Mapping[str, Any]
-    seconds: float
-    """Since the start of the child."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class OurEnds:
     """Our ends of everything that connects to a child, as descriptors; `stdin` is a pair, or None for a command."""
 
     stdin: tuple[int, int] | None
-    """(a copy of the reading end, by which we see what was consumed; the writing end)."""
+    """See `Bait`: a copy of the reading end, and the writing end."""
     stdout: int | None
     stderr: int
     protocol_out: int
@@ -63,7 +49,6 @@ class Child:
         """Begin to read; `abandon` has the warm process kill a guardian that no longer answers."""
         self.number = number
         self.phase = FIRST_PHASE
-        self.facts: list[Told] = []
         self.stdout = Capture(limit=limits.output_bytes)
         self.stderr = Capture(limit=limits.output_bytes)
         self.pid: int | None = None
@@ -74,11 +59,9 @@ class Child:
         self._started = time.monotonic()
         self._notes: dict[str, Any] = {}
         self._changed = asyncio.Event()
-        self._told = asyncio.Event()
-        self._read_facts = 0
-        self._taken: set[int] = set()
-        self._lines: dict[str, bytearray] = {"facts": bytearray(), "guardian": bytearray()}
+        self._facts = Facts()
         self._facts_total = 0
+        self._guardian_lines = Lines()
         self._flooded = False
         self._broken = ""
         self.closed = False
@@ -86,7 +69,7 @@ class Child:
         self._connect(ends)
 
     def _connect(self, ends: OurEnds) -> None:
-        self._stdin = ends.stdin
+        self._bait = Bait(reading=ends.stdin[0], writing=ends.stdin[1]) if ends.stdin is not None else None
         self._facts_socket, self._guardian = ends.facts, ends.guardian
         self._guardian.setblocking(False)  # noqa: FBT003 - the standard library takes it by position only
         is_command = ends.stdout is None
@@ -101,10 +84,9 @@ class Child:
             self._intakes.append(Intake(ends.stdout, take=self._on_stdout))
         self._outputs = tuple(self._intakes)
         self._intakes += [
-            Intake(os.dup(ends.facts.fileno()), take=self._on_facts, ended=self._told.set),
+            Intake(os.dup(ends.facts.fileno()), take=self._on_facts, ended=self._facts.end),
             Intake(os.dup(ends.guardian.fileno()), take=self._on_guardian, ended=self._on_guardian_end),
         ]
-        self._stdin_watch = asyncio.get_running_loop().call_later(STDIN_INTERVAL, self._watch_stdin)
 
     # --- what comes in ------------------------------------------------------------------------------------------------
 
@@ -129,26 +111,20 @@ class Child:
     def _on_facts(self, data: bytes) -> None:
         self._facts_total += len(data)
         self._bound(self._facts_total)
-        for line in self._split("facts", data):
-            try:
-                told = json.loads(line)
-                kind = told.pop("kind")
-            except (ValueError, AttributeError, KeyError, TypeError):
-                kind, told = "garbled", {"line": line.decode(errors="backslashreplace")}
-            self._on_fact(str(kind), told)
+        for fact in self._facts.take(data):
+            if fact.kind == "phase":
+                self._begin_phase(str(fact.about.get("name")))
 
-    def _on_fact(self, kind: str, about: dict[str, Any]) -> None:
-        if kind == "phase":
-            for one in self._outputs:
-                one.drain()
-            self.phase = str(about.get("name"))
-            with suppress(OSError):
-                self._facts_socket.send(b"\n")
-        self.facts.append(Told(kind=kind, about=about, seconds=time.monotonic() - self._started))
-        self._told.set()
+    def _begin_phase(self, name: str) -> None:
+        """File all that was written until now under the phase before, then let the child go on."""
+        for one in self._outputs:
+            one.drain()
+        self.phase = name
+        with suppress(OSError):
+            self._facts_socket.send(b"\n")
 
     def _on_guardian(self, data: bytes) -> None:
-        for line in self._split("guardian", data):
+        for line in self._guardian_lines.cut(data):
             word = json.loads(line)
             event = word.pop("event")
             if event == "started":
@@ -159,11 +135,6 @@ class Child:
                 self._broken = word["text"]
             elif event == "record":
                 self._settle(word)
-
-    def _split(self, of: str, data: bytes) -> list[bytes]:
-        *lines, rest = (bytes(self._lines[of]) + data).split(b"\n")
-        self._lines[of] = bytearray(rest)
-        return lines
 
     def _on_guardian_end(self) -> None:
         """The guardian is gone; without its record the warm process tells us more through `guardian_gone`."""
@@ -196,80 +167,44 @@ class Child:
             guardian_killed=guardian_killed, orphaned=orphaned,
         )  # fmt: skip
         self._changed.set()
-        self._told.set()
-
-    # --- stdin --------------------------------------------------------------------------------------------------------
-
-    @property
-    def stdin_read(self) -> int:
-        """Bytes that the child has taken from the stdin that is not for it; always 0 for a command."""
-        if self._stdin is None:
-            return self._stdin_taken
-        left = array.array("i", [0])
-        fcntl.ioctl(self._stdin[0], termios.FIONREAD, left)
-        self._stdin_taken = len(BAIT) - left[0]
-        return self._stdin_taken
-
-    _stdin_taken = 0
-
-    def _watch_stdin(self) -> None:
-        """Once the bait is taken, end that stdin, so that the next read does not wait for ever."""
-        if self._stdin is None:
-            return
-        if self.stdin_read:
-            self._close_stdin()
-            return
-        self._stdin_watch = asyncio.get_running_loop().call_later(STDIN_INTERVAL, self._watch_stdin)
-
-    def _close_stdin(self) -> None:
-        self._stdin_watch.cancel()
-        if self._stdin is not None:
-            _ = self.stdin_read
-            ends, self._stdin = self._stdin, None
-            for descriptor in ends:
-                os.close(descriptor)
+        self._facts.end()
 
     # --- what it tells ------------------------------------------------------------------------------------------------
 
+    @property
+    def facts(self) -> list[Told]:
+        """All that it told so far, in order."""
+        return self._facts.told
+
     async def next_fact(self, seconds: float) -> tuple[str, Mapping[str, Any]] | None:
-        """Give the next fact in order, as (kind, its values); None when the child ends first or the time is over."""
+        """Give the next fact in order, as (kind, its values); None when the child ends first or the time is over.
+
+        After the last word of a child that is ending, this waits (at most two seconds more) until its record is there.
+        """
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while self._read_facts >= len(self.facts):
-                    if not self._can_tell:
-                        await self.wait_ended(END_KNOWN_SECONDS)
-                        return None
-                    self._told.clear()
-                    await self._told.wait()
-                told = self.facts[self._read_facts]
-                self._read_facts += 1
-                return told.kind, told.about
+                fact = await self._facts.next()
+            if fact is not None:
+                return fact.kind, fact.about
+            await self.wait_ended(END_KNOWN_SECONDS)
         return None
 
     async def fact(self, kind: str, seconds: float) -> Told:
         """Wait for the next fact of one kind that no earlier call of `fact` gave; raises FactMissing otherwise."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while True:
-                    for index, told in enumerate(self.facts):
-                        if told.kind == kind and index not in self._taken:
-                            self._taken.add(index)
-                            return told
-                    if not self._can_tell:
-                        await self.wait_ended(END_KNOWN_SECONDS)
-                        raise FactMissing(
-                            f"the child ended in phase {self.phase!r} before it told {kind!r}: {self._end()}"
-                        )
-                    self._told.clear()
-                    await self._told.wait()
+                fact = await self._facts.next_of(kind)
+            if fact is not None:
+                return fact
+            record = await self.wait_ended(END_KNOWN_SECONDS)
+            end = record.describe() if record is not None else "its end is not yet known"
+            raise FactMissing(f"the child ended in phase {self.phase!r} before it told {kind!r}: {end}")
         raise FactMissing(f"the child told no {kind!r} within {seconds} s; it is in phase {self.phase!r}")
 
     @property
-    def _can_tell(self) -> bool:
-        return self._intakes[-2].open and self.record is None
-
-    def _end(self) -> str:
-        return self.record.describe() if self.record is not None else "its end is not yet known"
+    def stdin_read(self) -> int:
+        """Bytes that the child has taken from the stdin that is not for it; always 0 for a command."""
+        return self._bait.taken if self._bait is not None else 0
 
     # --- the end ------------------------------------------------------------------------------------------------------
 
@@ -310,7 +245,8 @@ class Child:
 
     def _release(self) -> None:
         self.closed = True
-        self._close_stdin()
+        if self._bait is not None:
+            self._bait.close()
         for one in self._intakes:
             one.close()
         self.protocol.shut()

@@ -25,12 +25,12 @@ from typing import Any, NoReturn
 
 from conformance.rig import landlock, libc, namespaces
 from conformance.rig.control import Message, receive, send
-from conformance.rig.first import kill_below, table_below
 from conformance.rig.guardian import guard
 from conformance.rig.launch import KEPT_BY_ROOT, Confinement, Ends, become
 from conformance.rig.namespaces import Containment, Isolation
 from conformance.rig.order import Order
-from conformance.rig.processes import Seen, Table
+from conformance.rig.plain import kill_below, table_below
+from conformance.rig.strays import Strays
 from conformance.rig.waking import waking_pipe
 
 GUARDIANS_LEAVE_SECONDS = 3.0
@@ -171,28 +171,6 @@ def give_back(ends: Ends, theirs: socket.socket) -> None:
     """Close the child's ends in a process that is not the child."""
     theirs.detach()
     ends.close()
-
-
-class Strays:
-    """What lives below the warm process without a guardian that is still there."""
-
-    def __init__(self, below: Table, *, guardians: frozenset[int]) -> None:
-        """Look at all that is `below`, but not at these guardians and what is below them."""
-        self.root = below.root
-        self._below = below
-        self._guardians = guardians
-
-    def members(self) -> list[Seen]:
-        """List the strays."""
-        found = {one.pid: one for one in self._below.members()}
-        kept = set(self._guardians)
-        while more := {pid for pid, one in found.items() if one.parent in kept} - kept:
-            kept |= more
-        return [one for pid, one in found.items() if pid not in kept]
-
-    def as_evidence(self, one: Seen) -> dict[str, Any]:
-        """Name one for the record."""
-        return self._below.as_evidence(one)
 
 
 def listening_socket() -> socket.socket:

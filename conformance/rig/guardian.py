@@ -18,11 +18,13 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 from conformance.rig import libc, seccomp
-from conformance.rig.first import FirstProcess, start_first
+from conformance.rig.first import FirstProcess
 from conformance.rig.judge import Judge
 from conformance.rig.limits import Exceeded
+from conformance.rig.namespaced import NamespacedFirst
 from conformance.rig.namespaces import Isolation
 from conformance.rig.order import Order
+from conformance.rig.plain import PlainFirst
 
 EAGER_SECONDS, EAGER_INTERVAL, CALM_INTERVAL = 2.0, 0.01, 0.025
 PS_INTERVAL = 0.25
@@ -237,7 +239,13 @@ def guard(
         os.setsid()
         libc.die_with_parent(signal.SIGTERM)
         libc.hide_from_tracers()
-        first = start_first(isolation=isolation, launch=launch, release=release, private=(owner, witness))
+        first: FirstProcess
+        if isolation.pid:
+            first = NamespacedFirst(
+                table=isolation.process_table, launch=launch, release=release, private=(owner, witness)
+            )
+        else:
+            first = PlainFirst(launch=launch, release=release)
         signal.signal(signal.SIGTERM, lambda *_: end_at_once(first))
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, 0, -5)

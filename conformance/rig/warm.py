@@ -15,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Self
 
-from conformance.rig.child import BAIT, Child, OurEnds
+from conformance.rig.child import Child, OurEnds
 from conformance.rig.control import Message, areceive, asend
 from conformance.rig.errors import WarmProcessFailed
 from conformance.rig.limits import Limits
@@ -37,7 +37,7 @@ class WarmProcess:
     """A process that has imported everything once and forks a child for each order.
 
     Use it as an async context manager; all its use stays in the event loop that entered it. When that ends, or the
-    whole process is killed, the warm process and all children go too.
+    whole process is killed, the warm process and all children go too; so enter it in a thread that lives as long.
 
     Args:
         preload: `module:function` names that are called once, before any fork; they must start no thread.
@@ -222,7 +222,6 @@ def _connections(order: Order, ours: ExitStack, theirs: ExitStack) -> tuple[OurE
     stdout: int | None = None
     if order.kind == "entry":
         bait, output = pipe(), pipe()
-        os.write(bait[1], BAIT)
         stdin, stdout = (os.dup(bait[0]), bait[1]), output[0]
         given |= {"stdin": bait[0], "stdout": output[1], "protocol_in": requests[0], "protocol_out": answers[1]}
     else:

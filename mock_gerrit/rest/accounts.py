@@ -18,7 +18,7 @@ from mock_gerrit.errors import (
     unprocessable,
 )
 from mock_gerrit.people import accounts_matching
-from mock_gerrit.rest.call import NO_CONTENT, Call, Content, Created
+from mock_gerrit.rest.call import NO_CONTENT, Call, Content, Created, NoContent
 from mock_gerrit.rest.formats import AccountInfo, detailed_account, timestamp
 from mock_gerrit.rest.options import flag, integer, many, text
 from mock_gerrit.rest.resources import find_changes
@@ -100,7 +100,7 @@ def get_name(_: Call, *, account: Account) -> str:
 
 
 @routes.put("/accounts/{account}/name", default_field="name", doc="#set-account-name")
-def put_name(call: Call, *, account: Account) -> Any:  # noqa: ANN401 - a text, or no content
+def put_name(call: Call, *, account: Account) -> str | NoContent:
     """Sets the full name."""
     _require_self(call, account)
     account.name = call.body.text("name") or None
@@ -122,7 +122,7 @@ def get_status(_: Call, *, account: Account) -> str:
 
 
 @routes.put("/accounts/{account}/status", default_field="status", doc="#set-account-status")
-def put_status(call: Call, *, account: Account) -> Any:  # noqa: ANN401 - a text, or no content
+def put_status(call: Call, *, account: Account) -> str | NoContent:
     """Sets the status."""
     _require_self(call, account)
     account.status = call.body.text("status") or None
@@ -130,7 +130,7 @@ def put_status(call: Call, *, account: Account) -> Any:  # noqa: ANN401 - a text
 
 
 @routes.put("/accounts/{account}/displayname", default_field="display_name", doc="#set-display-name")
-def put_display_name(call: Call, *, account: Account) -> Any:  # noqa: ANN401 - a text, or no content
+def put_display_name(call: Call, *, account: Account) -> str | NoContent:
     """Sets the name shown in short."""
     _require_self(call, account)
     account.display_name = call.body.text("display_name") or None
@@ -138,7 +138,7 @@ def put_display_name(call: Call, *, account: Account) -> Any:  # noqa: ANN401 - 
 
 
 @routes.get("/accounts/{account}/active", doc="#get-active")
-def get_active(_: Call, *, account: Account) -> Any:  # noqa: ANN401 - a text, or no content
+def get_active(_: Call, *, account: Account) -> str | NoContent:
     """`ok` for an active account."""
     return "ok" if account.active else NO_CONTENT
 
@@ -152,7 +152,7 @@ def put_active(call: Call, *, account: Account) -> str | Created:
 
 
 @routes.delete("/accounts/{account}/active", doc="#delete-active")
-def delete_active(call: Call, *, account: Account) -> Any:  # noqa: ANN401 - no content
+def delete_active(call: Call, *, account: Account) -> NoContent:
     """Shuts somebody out."""
     call.require_admin("modify account")
     if account is call.user:
@@ -162,7 +162,7 @@ def delete_active(call: Call, *, account: Account) -> Any:  # noqa: ANN401 - no 
 
 
 @routes.delete("/accounts/{account}", doc="#delete-account")
-def delete(call: Call, *, account: Account) -> Any:  # noqa: ANN401 - no content
+def delete(call: Call, *, account: Account) -> NoContent:
     """Deletes one's own account, which is not simulated further than its refusals."""
     if account is not call.user:
         raise forbidden("Delete account is only permitted for self")
@@ -204,7 +204,7 @@ def capability(call: Call, *, account: Account, capability: str) -> Content:
 
 
 @routes.get("/accounts/{account}/agreements", doc="#list-contributor-agreements")
-def agreements(_: Call, *, account: Account) -> Any:  # noqa: ANN401, ARG001 - always refused
+def agreements(_: Call, *, account: Account) -> NoContent:  # noqa: ARG001 - always refused
     """Refused: contributor agreements are switched off."""
     raise method_not_allowed("contributor agreements disabled")
 
@@ -294,20 +294,20 @@ def _starred(call: Call, account: Account, text_: str) -> Change:
 
 
 @routes.get("/accounts/{account}/starred.changes/", doc="#get-starred-changes")
-def starred_changes(_: Call, *, account: Account) -> Any:  # noqa: ANN401, ARG001 - Gerrit 3.13 fails here too
+def starred_changes(_: Call, *, account: Account) -> NoContent:  # noqa: ARG001 - Gerrit 3.13 fails here too
     """What Gerrit 3.13 answers here: it fails. Search for `is:starred` instead."""
     raise GerritError(500, "Internal server error")
 
 
 @routes.put("/accounts/{account}/starred.changes/{star}", doc="#star-change")
-def star(call: Call, *, account: Account, star: str) -> Any:  # noqa: ANN401 - no content
+def star(call: Call, *, account: Account, star: str) -> NoContent:
     """Marks a change."""
     account.stars.add(_starred(call, account, star).number)
     return NO_CONTENT
 
 
 @routes.delete("/accounts/{account}/starred.changes/{star}", doc="#unstar-change")
-def unstar(call: Call, *, account: Account, star: str) -> Any:  # noqa: ANN401 - no content
+def unstar(call: Call, *, account: Account, star: str) -> NoContent:
     """Takes the mark away; 404 where there was none."""
     number = _starred(call, account, star).number
     if number not in account.stars:

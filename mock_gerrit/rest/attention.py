@@ -9,7 +9,7 @@ from mock_gerrit.changes import Change
 from mock_gerrit.entities import Account
 from mock_gerrit.errors import GerritError, bad_request
 from mock_gerrit.people import accounts_matching
-from mock_gerrit.rest.call import NO_CONTENT, Call
+from mock_gerrit.rest.call import NO_CONTENT, Call, NoContent
 from mock_gerrit.rest.formats import AccountInfo, account_info, timestamp
 from mock_gerrit.rest.routes import Routes
 
@@ -59,7 +59,7 @@ def attend(call: Call, change: Change, user: str, reason: str) -> Account:
 
 @routes.delete("/changes/{change}/attention/{attention}", doc="#remove-from-attention-set")
 @routes.post("/changes/{change}/attention/{attention}/delete", doc="#remove-from-attention-set")
-def remove(call: Call, *, change: Change, attention: str) -> Any:  # noqa: ANN401 - no content
+def remove(call: Call, *, change: Change, attention: str) -> NoContent:
     """Releases somebody from acting."""
     account = one_account(call, attention)
     if account is None:

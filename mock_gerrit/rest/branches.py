@@ -9,7 +9,7 @@ from mock_gerrit.entities import Project
 from mock_gerrit.errors import GerritError, bad_request, conflict, forbidden, not_found, not_permitted, unprocessable
 from mock_gerrit.merging import MergeConflict, merge_files
 from mock_gerrit.repository import Repository, full_branch_name, short_branch_name
-from mock_gerrit.rest.call import NO_CONTENT, Call, Content, Created
+from mock_gerrit.rest.call import NO_CONTENT, Call, Content, Created, NoContent
 from mock_gerrit.rest.contents import as_base64, media_type
 from mock_gerrit.rest.options import integer, text
 from mock_gerrit.rest.projects import matching_names
@@ -94,7 +94,7 @@ def create_again(_: Call, *, project: Project, branch: str) -> Created:  # noqa:
 
 @routes.delete("/projects/{project}/branches/{branch}", doc="#delete-branch")
 @routes.post("/projects/{project}/branches/{branch}/delete", doc="#delete-branch")
-def delete(call: Call, *, project: Project, branch: str) -> Any:  # noqa: ANN401 - no content
+def delete(call: Call, *, project: Project, branch: str) -> NoContent:
     """Deletes a branch; administrators only."""
     if not call.is_admin:
         raise not_permitted("delete")

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
     from mock_gerrit.entities import Account
     from mock_gerrit.host import Host
 
-NO_CONTENT: Any = object()
+
+class NoContent:
+    """The type of `NO_CONTENT`."""
+
+
+NO_CONTENT = NoContent()
 """What a view returns to answer 204."""
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from mock_gerrit.changes import COMMIT_MESSAGE, PATCH_SET_LEVEL, Change, Comment, PatchSet, Range
 from mock_gerrit.errors import GerritError, bad_request, forbidden
 from mock_gerrit.rest.body import Body
-from mock_gerrit.rest.call import NO_CONTENT, Call, Created
+from mock_gerrit.rest.call import NO_CONTENT, Call, Created, NoContent
 from mock_gerrit.rest.comment_context import context
 from mock_gerrit.rest.formats import account_info, timestamp
 from mock_gerrit.rest.options import flag, integer
@@ -201,7 +201,7 @@ def get_draft(call: Call, *, change: Change, revision: PatchSet, draft: Comment)
 
 
 @routes.put("/changes/{change}/revisions/{revision}/drafts/{draft}", doc="#update-draft")
-def update_draft(call: Call, *, change: Change, revision: PatchSet, draft: Comment) -> Any:  # noqa: ANN401, ARG001
+def update_draft(call: Call, *, change: Change, revision: PatchSet, draft: Comment) -> dict[str, Any] | NoContent:  # noqa: ARG001
     """Writes a draft anew; an empty message deletes it."""
     if not (call.body.text("message") or "").strip():
         change.drafts.remove(draft)

@@ -7,6 +7,25 @@ from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from mock_gerrit.rest import (
+    accounts,
+    attention,
+    branches,
+    changes,
+    comments,
+    config,
+    create,
+    files,
+    messages,
+    moves,
+    plugins,
+    projects,
+    review,
+    reviewers,
+    revisions,
+    states,
+    submit,
+)
 from mock_gerrit.rest.call import Content
 from mock_gerrit.rest.routes import Route, Routes
 
@@ -18,49 +37,32 @@ _PAGES = re.compile(r"/(?:login|logout|c|q|dashboard|settings|admin|Documentatio
 _SHORT_ADDRESS = re.compile(r"/(\d+)/?")
 
 
+_FAMILIES = (
+    config,
+    plugins,
+    accounts,
+    projects,
+    branches,
+    changes,
+    create,
+    states,
+    attention,
+    reviewers,
+    messages,
+    moves,
+    comments,
+    review,
+    revisions,
+    files,
+    submit,
+)
+
+
 @cache
 def routes() -> Routes:
     """The endpoints of Gerrit's core."""
-    from mock_gerrit.rest import (  # noqa: PLC0415 - the families import what this module offers
-        accounts,
-        attention,
-        branches,
-        changes,
-        comments,
-        config,
-        create,
-        files,
-        messages,
-        moves,
-        plugins,
-        projects,
-        review,
-        reviewers,
-        revisions,
-        states,
-        submit,
-    )
-
     every = Routes()
-    for family in (
-        config,
-        plugins,
-        accounts,
-        projects,
-        branches,
-        changes,
-        create,
-        states,
-        attention,
-        reviewers,
-        messages,
-        moves,
-        comments,
-        review,
-        revisions,
-        files,
-        submit,
-    ):
+    for family in _FAMILIES:
         every.include(family.routes)
     return every
 

@@ -11,7 +11,7 @@ from mock_gerrit.diffing import contents, edits, is_binary
 from mock_gerrit.errors import GerritError, bad_request, forbidden, not_found
 from mock_gerrit.patches import header, mail, patch_of, without_renames
 from mock_gerrit.repository import FileChange, Repository
-from mock_gerrit.rest.call import NO_CONTENT, Call, Content, Created
+from mock_gerrit.rest.call import NO_CONTENT, Call, Content, Created, NoContent
 from mock_gerrit.rest.contents import UNKNOWN, as_base64, as_zip, media_type
 from mock_gerrit.rest.options import flag, integer, text
 from mock_gerrit.rest.revision_info import files_with_message, magic_text, parent_of
@@ -230,7 +230,7 @@ def mark_reviewed(call: Call, *, change: Change, revision: PatchSet, file: str) 
 
 
 @routes.delete("/changes/{change}/revisions/{revision}/files/{file}/reviewed", doc="#delete-reviewed")
-def unmark_reviewed(call: Call, *, change: Change, revision: PatchSet, file: str) -> Any:  # noqa: ANN401 - no content
+def unmark_reviewed(call: Call, *, change: Change, revision: PatchSet, file: str) -> NoContent:
     """Takes the mark away."""
     change.reviewed_files.get((call.signed_in().id, revision.number), set()).discard(file)
     return NO_CONTENT

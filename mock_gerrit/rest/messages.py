@@ -39,12 +39,7 @@ def footers(message: str) -> dict[str, str]:
 def put_message(call: Call, *, change: Change) -> str:
     """Uploads a patch set that differs in the commit message only."""
     call.check_notify()
-    given = call.body.text("message") or ""
-    if not given.strip():
-        raise bad_request("Commit message cannot be null or empty")
-    if "\0" in given:
-        raise bad_request("Commit message cannot have NUL character")
-    message = cleaned(given)
+    message = _given_message(call)
     if not change.is_open:
         raise conflict(f"Cannot create new patch set of change {change.number} because it is {status_word(change)}")
     _check_change_id(change, message)
@@ -62,16 +57,18 @@ def put_message(call: Call, *, change: Change) -> str:
         when=call.host.now(),
         authored=facts.authored,
     )
-    number = change.current.number + 1
-    updates.add_patch_set(
-        call.host,
-        change,
-        commit,
-        user,
-        text=f"Patch Set {number}: Commit message was updated.",
-        description="Edit commit message",
-    )
+    text = f"Patch Set {change.current.number + 1}: Commit message was updated."
+    updates.add_patch_set(call.host, change, commit, user, text=text, description="Edit commit message")
     return "ok"
+
+
+def _given_message(call: Call) -> str:
+    given = call.body.text("message") or ""
+    if not given.strip():
+        raise bad_request("Commit message cannot be null or empty")
+    if "\0" in given:
+        raise bad_request("Commit message cannot have NUL character")
+    return cleaned(given)
 
 
 def cleaned(message: str) -> str:

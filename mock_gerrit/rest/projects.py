@@ -10,7 +10,7 @@ from urllib.parse import quote
 from mock_gerrit.entities import Label, Project
 from mock_gerrit.errors import bad_request, conflict, not_permitted, unprocessable
 from mock_gerrit.repository import full_branch_name
-from mock_gerrit.rest.call import NO_CONTENT, Call, Content, Created
+from mock_gerrit.rest.call import NO_CONTENT, Call, Content, Created, NoContent
 from mock_gerrit.rest.formats import vote_name
 from mock_gerrit.rest.options import Options, flag, integer, many, text
 from mock_gerrit.rest.routes import Routes
@@ -204,7 +204,7 @@ def get_description(_: Call, *, project: Project) -> str:
 
 
 @routes.put("/projects/{project}/description", default_field="description", doc="#set-project-description")
-def put_description(call: Call, *, project: Project) -> Any:  # noqa: ANN401 - a text, or no content
+def put_description(call: Call, *, project: Project) -> str | NoContent:
     """Sets the description."""
     _require_owner(call)
     project.description = call.body.text("description") or None
@@ -212,7 +212,7 @@ def put_description(call: Call, *, project: Project) -> Any:  # noqa: ANN401 - a
 
 
 @routes.delete("/projects/{project}/description", doc="#delete-project-description")
-def delete_description(call: Call, *, project: Project) -> Any:  # noqa: ANN401 - no content
+def delete_description(call: Call, *, project: Project) -> NoContent:
     """Takes the description away."""
     _require_owner(call)
     project.description = None

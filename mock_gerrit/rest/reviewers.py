@@ -10,7 +10,7 @@ from mock_gerrit.entities import Account
 from mock_gerrit.errors import GerritError, not_found, not_permitted
 from mock_gerrit.people import accounts_matching, find_one
 from mock_gerrit.rest.body import Body
-from mock_gerrit.rest.call import NO_CONTENT, Call, Refused
+from mock_gerrit.rest.call import NO_CONTENT, Call, NoContent, Refused
 from mock_gerrit.rest.formats import account_info, account_template, vote_name
 from mock_gerrit.rest.options import flag, integer, text
 from mock_gerrit.rest.routes import Routes
@@ -104,7 +104,7 @@ def get(call: Call, *, change: Change, reviewer: Account) -> list[dict[str, Any]
 
 @routes.delete("/changes/{change}/reviewers/{reviewer}", doc="#delete-reviewer")
 @routes.post("/changes/{change}/reviewers/{reviewer}/delete", doc="#delete-reviewer")
-def delete(call: Call, *, change: Change, reviewer: Account) -> Any:  # noqa: ANN401 - no content
+def delete(call: Call, *, change: Change, reviewer: Account) -> NoContent:
     """Takes a reviewer off the change."""
     call.check_notify()
     remove_reviewer(call, change, reviewer)
@@ -119,7 +119,7 @@ def votes(_: Call, *, change: Change, reviewer: Account) -> dict[str, int]:
 
 @routes.delete("/changes/{change}/reviewers/{reviewer}/votes/{vote}", doc="#delete-vote")
 @routes.post("/changes/{change}/reviewers/{reviewer}/votes/{vote}/delete", doc="#delete-vote")
-def delete_vote(call: Call, *, change: Change, reviewer: Account, vote: str) -> Any:  # noqa: ANN401 - no content
+def delete_vote(call: Call, *, change: Change, reviewer: Account, vote: str) -> NoContent:
     """Takes a vote back, one's own or, for owner and administrators, another's."""
     given = change.votes.get((vote, reviewer.id))
     if given is None or not given.value:

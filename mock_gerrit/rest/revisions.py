@@ -9,7 +9,7 @@ from mock_gerrit import updates
 from mock_gerrit.changes import Change, PatchSet
 from mock_gerrit.errors import GerritError, not_permitted
 from mock_gerrit.merging import MergeConflict, merge_files
-from mock_gerrit.rest.call import NO_CONTENT, Call
+from mock_gerrit.rest.call import NO_CONTENT, Call, NoContent
 from mock_gerrit.rest.options import flag, text
 from mock_gerrit.rest.reviewers import reviewer_info
 from mock_gerrit.rest.revision_info import commit_info, person, revision_actions
@@ -122,7 +122,7 @@ def get_description(_: Call, *, change: Change, revision: PatchSet) -> str:  # n
 
 
 @routes.put("/changes/{change}/revisions/{revision}/description", default_field="description", doc="#set-description")
-def put_description(call: Call, *, change: Change, revision: PatchSet) -> Any:  # noqa: ANN401 - a text, or no content
+def put_description(call: Call, *, change: Change, revision: PatchSet) -> str | NoContent:
     """Sets that line."""
     if not call.may_change(change):
         raise not_permitted("edit description")

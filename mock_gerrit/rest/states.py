@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mock_gerrit import updates
 from mock_gerrit.changes import Change
 from mock_gerrit.errors import GerritError, bad_request, conflict, forbidden, method_not_allowed, not_permitted
-from mock_gerrit.rest.call import NO_CONTENT, Call, Created
+from mock_gerrit.rest.call import NO_CONTENT, Call, Created, NoContent
 from mock_gerrit.rest.change_info import ChangeInfo, change_info
 from mock_gerrit.rest.routes import Routes
 
@@ -28,7 +26,7 @@ def get_topic(_: Call, *, change: Change) -> str:
 
 
 @routes.put("/changes/{change}/topic", default_field="topic", doc="#set-topic")
-def put_topic(call: Call, *, change: Change) -> Any:  # noqa: ANN401 - a text, or no content
+def put_topic(call: Call, *, change: Change) -> str | NoContent:
     """Sets the topic; an empty one takes it away."""
     topic = (call.body.text("topic") or "").strip()
     _require_topic_right(call, change)
@@ -41,7 +39,7 @@ def put_topic(call: Call, *, change: Change) -> Any:  # noqa: ANN401 - a text, o
 
 
 @routes.delete("/changes/{change}/topic", doc="#delete-topic")
-def delete_topic(call: Call, *, change: Change) -> Any:  # noqa: ANN401 - no content
+def delete_topic(call: Call, *, change: Change) -> NoContent:
     """Takes the topic away."""
     _require_topic_right(call, change)
     _set_topic(call, change, "")
@@ -157,7 +155,7 @@ def mark_private(call: Call, *, change: Change) -> str | Created:
 
 
 @routes.delete("/changes/{change}/private", default_field="message", doc="#unmark-private")
-def unmark_private(call: Call, *, change: Change) -> Any:  # noqa: ANN401 - no content
+def unmark_private(call: Call, *, change: Change) -> NoContent:
     """Shows the change to everybody again."""
     if not call.may_change(change):
         raise forbidden("not allowed to unmark private")
@@ -171,7 +169,7 @@ def unmark_private(call: Call, *, change: Change) -> Any:  # noqa: ANN401 - no c
 
 
 @routes.post("/changes/{change}/private.delete", default_field="message", doc="#unmark-private")
-def unmark_private_by_post(call: Call, *, change: Change) -> Any:  # noqa: ANN401 - no content
+def unmark_private_by_post(call: Call, *, change: Change) -> NoContent:
     """The same for clients that cannot send a body with DELETE."""
     return unmark_private(call, change=change)
 
@@ -198,7 +196,7 @@ def restore(call: Call, *, change: Change) -> ChangeInfo:
 
 
 @routes.delete("/changes/{change}", doc="#delete-change")
-def delete(call: Call, *, change: Change) -> Any:  # noqa: ANN401 - no content
+def delete(call: Call, *, change: Change) -> NoContent:
     """Forgets a change that is not merged; administrators only."""
     if change.status == "MERGED" and call.is_admin:
         raise method_not_allowed("delete not permitted")
@@ -209,7 +207,7 @@ def delete(call: Call, *, change: Change) -> Any:  # noqa: ANN401 - no content
 
 
 @routes.post("/changes/{change}/index", doc="#index-change")
-def index(call: Call, *, change: Change) -> Any:  # noqa: ANN401, ARG001 - no content; everything is always indexed
+def index(call: Call, *, change: Change) -> NoContent:  # noqa: ARG001 - everything is always indexed
     """Writes the index anew, which changes nothing here."""
     if not call.is_admin:
         raise GerritError(403, "maintain server not permitted")

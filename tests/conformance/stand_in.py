@@ -77,6 +77,9 @@ class Examination:
     async def __aexit__(self, *_):
         print("examination closed", file=sys.stderr)
 
+    async def foresee(self) -> None:
+        print("everything begun", file=sys.stderr)
+
     async def judge(self, one) -> Judgement:
         word = self._wanted.get(one.id, "pass")
         if word == "hang":
