@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 from importlib.metadata import version
 from typing import Any, Self, TypeVar
 
@@ -304,7 +304,7 @@ class Examination:
             "sdk": {"name": "mcp", "version": version("mcp")},
             "python": platform.python_version(),
             "platform": f"{sys.platform}-{platform.machine()}",
-            "containment": self.rig.warm.containment.describe(),
+            "containment": asdict(self.rig.warm.containment),
             "trials": self.rig.trials - self._trials,
             "gerrit_calls": self.rig.gerrit_calls - self._calls,
             "seconds": time.monotonic() - self._began,

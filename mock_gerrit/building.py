@@ -202,20 +202,7 @@ def add_change(host: Host, plan: Plan) -> Change:
     owner = host.account_of(plan.owner) if plan.owner is not None else _default_owner(host)
     branch = short_branch_name(plan.branch or (plan.parent.branch if plan.parent else project.head))
     number = host.draw_number(plan.number)
-    repository = host.repository(project.name)
-    base = plan.parent.current.commit if plan.parent else repository.branch(branch)
-    if base is None:
-        raise ValueError(f"project {project.name!r} of host {host.name!r} has no branch {branch!r}")
-    message = _message(plan, number)
-    change_id = plan.change_id or _change_id_in(message) or _new_change_id(host, number)
-    commit = repository.add_commit(
-        with_files(repository, repository.files(base), _default_files(plan, number)),
-        parents=(base,),
-        message=with_change_id(message, change_id),
-        author=identity_of(owner),
-        committer=identity_of(owner),
-        when=host.now(),
-    )
+    change_id, commit = _first_commit(host, plan, owner, branch, number=number)
     change = updates.open_change(
         host,
         owner,
@@ -231,6 +218,29 @@ def add_change(host: Host, plan: Plan) -> Change:
     )
     _decorate(host, change, plan)
     return change
+
+
+def _first_commit(host: Host, plan: Plan, owner: Account, branch: str, *, number: int) -> tuple[str, str]:
+    """Stores the commit of a new change; its Change-Id and its hash."""
+    repository = host.repository(plan.project)
+    base = plan.parent.current.commit if plan.parent else repository.branch(branch)
+    if base is None:
+        raise ValueError(f"project {plan.project!r} of host {host.name!r} has no branch {branch!r}")
+    message = _message(plan, number)
+    change_id = plan.change_id or _change_id_in(message) or _new_change_id(host, number)
+    if _change_id_in(f"Change-Id: {change_id}") is None:
+        raise ValueError(f"{change_id!r} is no Change-Id: 'I' and 40 hex digits in small letters")
+    if _change_id_in(message) not in {None, change_id}:
+        raise ValueError(f"the message has Change-Id {_change_id_in(message)}, change_id= says {change_id}")
+    commit = repository.add_commit(
+        with_files(repository, repository.files(base), _default_files(plan, number)),
+        parents=(base,),
+        message=with_change_id(message, change_id),
+        author=identity_of(owner),
+        committer=identity_of(owner),
+        when=host.now(),
+    )
+    return change_id, commit
 
 
 def _default_files(plan: Plan, number: int) -> Mapping[str, str | bytes | None]:

@@ -14,7 +14,7 @@ UNKNOWN: Mapping[str, Any] = {
     "sdk": {"name": "unknown"},
     "python": "unknown",
     "platform": "unknown",
-    "containment": "unknown",
+    "containment": {},
 }
 """What stands for the surroundings if no process lived long enough to tell."""
 

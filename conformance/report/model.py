@@ -125,8 +125,8 @@ class Certificate(Record):
     sdk: SdkRecord
     python: str
     platform: str
-    containment: str
-    """The means of containment that were in force, in words."""
+    containment: dict[str, bool]
+    """Each means of containment, and whether it was in force."""
     catalogue: CatalogueRecord
     counts: Counts
     verdict: Verdict

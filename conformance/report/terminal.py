@@ -51,7 +51,8 @@ def _surroundings(certificate: Certificate) -> Iterator[str]:
     digest = f"  sha256 {subject.sha256[:12]}…" if subject.sha256 else ""
     yield f"subject     {subject.kind} {subject.name}{version}{digest}"
     yield f"host        {_named(certificate.host)}, {_named(certificate.sdk)}, Python {certificate.python}"
-    yield f"contained   {certificate.containment}"
+    held = [means.replace("_", " ") for means, in_force in certificate.containment.items() if in_force]
+    yield f"contained   {', '.join(held) or 'unknown'}"
 
 
 def _named(part: HostRecord | SdkRecord) -> str:

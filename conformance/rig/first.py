@@ -23,6 +23,8 @@ class FirstProcess(Protocol):
     """The subject has ended."""
     exit_code: int | None
     signal: int | None
+    cpu_seconds: float
+    """Processor time of the subject, once it has ended."""
     most_resident: int
     """The largest resident memory of any process that has ended, in bytes."""
 
@@ -52,11 +54,13 @@ class Ended:
     exit_code: int | None = None
     signal: int | None = None
     most_resident = 0
+    cpu_seconds = 0.0
     subject_pid = 0
 
-    def _note(self, pid: int, status: int, most_resident: int) -> None:
+    def _note(self, pid: int, status: int, *, most_resident: int, cpu_seconds: float) -> None:
         self.most_resident = max(self.most_resident, most_resident)
         if pid == self.subject_pid and not self.over:
             code = os.waitstatus_to_exitcode(status)
             self.over = True
+            self.cpu_seconds = cpu_seconds
             self.exit_code, self.signal = (code, None) if code >= 0 else (None, -code)

@@ -53,7 +53,7 @@ class Guardian:
         self._owner = owner
         self._witness: socket.socket | None = witness
         self._listener: int | None = None
-        self._limit_seconds = order.limits.seconds
+        self._limits = order.limits
         self._judge = Judge(
             limits=order.limits,
             table=first.table(),
@@ -147,7 +147,7 @@ class Guardian:
     def _keep_time(self) -> None:
         """End the subject when its time is over, or the time that the owner granted it."""
         now = time.monotonic()
-        if self._age() > self._limit_seconds:
+        if self._age() > self._limits.seconds:
             self._stop("seconds")
         if self._terminate_at is not None and now >= self._terminate_at:
             self._terminate_at = None
@@ -178,7 +178,7 @@ class Guardian:
         self._first.kill_all()
         self._judge.resident(self._first.most_resident)
         self._judge.look_at_files()
-        out_of_cpu = self._first.signal == signal.SIGXCPU
+        out_of_cpu = self._is_out_of_cpu()
         if out_of_cpu:
             self._judge.notes.exceed("cpu")
         ended_by = "limit" if self._limited or out_of_cpu else "us" if self._asked else "itself"
@@ -186,6 +186,11 @@ class Guardian:
             "record", exit_code=self._first.exit_code, signal=self._first.signal, ended_by=ended_by,
             left_behind=left, seconds=self._age(), **self._judge.as_json(),
         )  # fmt: skip
+
+    def _is_out_of_cpu(self) -> bool:
+        """Whether the kernel ended the subject for its processor time: by SIGXCPU, or by SIGKILL if that is ignored."""
+        by_kernel = self._first.signal in (signal.SIGXCPU, signal.SIGKILL) and self._abandoned is None
+        return by_kernel and self._first.cpu_seconds >= self._limits.cpu_seconds - 0.1
 
     def _settle(self) -> LeftBehind:
         """Give processes a moment to follow the subject; list those that stay."""

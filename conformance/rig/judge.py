@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from conformance.rig import libc
 from conformance.rig.limits import Exceeded, Limits
-from conformance.rig.processes import Memory, ProcessTable, Seen, Table, largest_file
+from conformance.rig.processes import Memory, ProcessTable, Seen, Table, files_below
 
 FILES_INTERVAL = 0.2
 NOTHING = Memory(resident=0, peak_resident=0, reserved=0, peak_address_space=0)
@@ -56,6 +56,7 @@ class Judge:
         self._base = own_memory() if forked else NOTHING
         self._forked_program = str(Path("/proc/self/exe").readlink()) if forked and libc.ON_LINUX else None
         self._files_at = 0.0
+        self._since = time.time()
 
     def look(self) -> Exceeded | None:
         """Read all processes once; gives the limit for which the child has to be ended now, if any."""
@@ -66,7 +67,8 @@ class Judge:
         if max(extra, default=0) > self._limits.deadly_bytes or sum(extra) > 2 * self._limits.deadly_bytes:
             self.notes.exceed("memory")
             return "memory"
-        return "file" if self._a_file_is_too_large(members) else None
+        self._look_at_open_files(members)
+        return None
 
     def count(self, members: Sequence[Seen]) -> bool:
         """Write down how many processes there are, and tell whether they are too many."""
@@ -102,18 +104,21 @@ class Judge:
         self.notes.peak_reserved_bytes = max(self.notes.peak_reserved_bytes, size)
         self.notes.exceed("memory")
 
-    def _a_file_is_too_large(self, members: Sequence[Seen]) -> bool:
-        """Look at the files that are open for writing, every now and then."""
+    def _look_at_open_files(self, members: Sequence[Seen]) -> None:
+        """Look, every now and then, for too large a file among those open for writing; it may be gone at the end."""
         now = time.monotonic()
         if now < self._files_at:
-            return False
+            return
         self._files_at = now + FILES_INTERVAL
-        sizes = (size for one in members for size in self._table.open_sizes(one.pid))
-        return max(sizes, default=0) > self._limits.deadly_file_bytes
+        self._hold_against_limit(about for one in members for about in self._table.open_files(one.pid))
 
     def look_at_files(self) -> None:
         """Look for files that have grown too large, at the end."""
-        if largest_file(self._watched) > self._limits.file_bytes:
+        self._hold_against_limit(files_below(self._watched))
+
+    def _hold_against_limit(self, files: Iterable[os.stat_result]) -> None:
+        """Judge the files that were changed since the start (their ctime, which nobody can set); others were there."""
+        if any(one.st_size > self._limits.file_bytes and one.st_ctime >= self._since - 1 for one in files):
             self.notes.exceed("file")
 
     def as_json(self) -> dict[str, Any]:

@@ -60,11 +60,6 @@ class Limits:
         """Resident memory, beyond what it began with, for which a process is ended."""
         return 3 * self.memory_bytes + HEADROOM
 
-    @property
-    def deadly_file_bytes(self) -> int:
-        """The size of a file for which the child is ended; the kernel already refuses to let one grow that far."""
-        return 3 * self.file_bytes
-
     def data_ceiling(self, *, requests_seen: bool) -> int:
         """The kernel's RLIMIT_DATA.
 
@@ -83,14 +78,20 @@ class Limits:
         lower(resource.RLIMIT_CORE, 0)
         lower(resource.RLIMIT_NOFILE, self.open_files)
         lower(resource.RLIMIT_FSIZE, 2 * self.file_bytes)
-        lower(resource.RLIMIT_CPU, self.cpu_seconds)
+        lower(resource.RLIMIT_CPU, self.cpu_seconds, hard=self.cpu_seconds + 1)
         lower(resource.RLIMIT_DATA, self.data_ceiling(requests_seen=requests_seen))
         if tasks_of_user:
             lower(resource.RLIMIT_NPROC, tasks_of_user + max(4 * self.processes, 256))
 
 
-def lower(which: int, ceiling: int) -> None:
-    """Bring a limit down to `ceiling`; one that is lower already stays, as only a privileged process may raise it."""
-    _, hard = resource.getrlimit(which)
-    figure = ceiling if hard == resource.RLIM_INFINITY else min(ceiling, hard)
-    resource.setrlimit(which, (figure, figure))
+def lower(which: int, ceiling: int, *, hard: int | None = None) -> None:
+    """Bring a limit down to `ceiling`; one that is lower already stays, as only a privileged process may raise it.
+
+    Args:
+        which: a constant of `resource`.
+        ceiling: the soft limit.
+        hard: the hard limit, where it is another.
+    """
+    _, now = resource.getrlimit(which)
+    wanted = (ceiling, ceiling if hard is None else hard)
+    resource.setrlimit(which, wanted if now == resource.RLIM_INFINITY else (min(wanted[0], now), min(wanted[1], now)))

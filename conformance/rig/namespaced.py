@@ -89,12 +89,12 @@ class NamespacedFirst(Ended):
         pid = word["pid"]
         if not self._exclusive:
             pid = self.subject_pid if pid == self._inner_pid else -1
-        self._note(pid, word["status"], word["most_resident"])
+        self._note(pid, word["status"], most_resident=word["most_resident"], cpu_seconds=word["cpu_seconds"])
 
     def _lost(self) -> None:
         """Only when somebody outside killed the first process: the subject died with it."""
         if not self.over:
-            self._note(self.subject_pid, signal.SIGKILL, 0)
+            self._note(self.subject_pid, signal.SIGKILL, most_resident=0, cpu_seconds=0.0)
 
     def signal_subject(self, number: int) -> None:
         """By descriptor: it can never reach another process."""
@@ -146,7 +146,8 @@ def be_first(
         socket.send_fds(line, [json.dumps({"pid": subject}).encode() + b"\n"], [watched, folder])
         while True:
             pid, status, usage = os.wait4(-1, 0)
-            word = {"pid": pid, "status": status, "most_resident": usage.ru_maxrss * 1024}
+            cpu = usage.ru_utime + usage.ru_stime
+            word = {"pid": pid, "status": status, "most_resident": usage.ru_maxrss * 1024, "cpu_seconds": cpu}
             line.sendall(json.dumps(word).encode() + b"\n")
     except ChildProcessError:
         os._exit(0)

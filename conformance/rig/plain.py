@@ -48,7 +48,9 @@ class PlainFirst(Ended):
                 pid, status, usage = os.wait4(-1, os.WNOHANG)
                 if pid == 0:
                     return
-                self._note(pid, status, usage.ru_maxrss * 1024)
+                self._note(
+                    pid, status, most_resident=usage.ru_maxrss * 1024, cpu_seconds=usage.ru_utime + usage.ru_stime
+                )
 
     def signal_subject(self, number: int) -> None:
         """The subject cannot be another process yet, as only we reap it."""

@@ -50,8 +50,8 @@ class Table(Protocol):
     def as_evidence(self, one: Seen) -> dict[str, Any]:
         """Name one for the record, its arguments still raw."""
 
-    def open_sizes(self, pid: int) -> Iterator[int]:
-        """The sizes of the regular files that one holds open for writing."""
+    def open_files(self, pid: int) -> Iterator[os.stat_result]:
+        """The regular files that one holds open for writing."""
 
 
 class ProcessTable:
@@ -135,8 +135,8 @@ class ProcessTable:
         arguments = self._read(f"{one.pid}/cmdline").split("\0")
         return {"pid": one.pid, "name": one.name, "arguments": [word for word in arguments if word]}
 
-    def open_sizes(self, pid: int) -> Iterator[int]:
-        """The sizes of the regular files that a process holds open for writing."""
+    def open_files(self, pid: int) -> Iterator[os.stat_result]:
+        """The regular files that a process holds open for writing."""
         try:
             descriptors = [one.name for one in self._path(f"{pid}/fd").iterdir()]
         except OSError:
@@ -148,7 +148,7 @@ class ProcessTable:
             except OSError:
                 continue
             if stat.S_ISREG(about.st_mode) and writes:
-                yield about.st_size
+                yield about
 
     def _path(self, relative: str) -> Path:
         return Path(f"/proc/self/fd/{self._folder}", relative)
@@ -166,19 +166,16 @@ class ProcessTable:
             os.close(descriptor)
 
 
-def largest_file(roots: Iterable[str]) -> int:
-    """The size of the largest regular file at or below `roots`; 0 where there is none."""
-    return max((size for root in roots for size in _sizes(Path(root))), default=0)
-
-
-def _sizes(root: Path) -> Iterator[int]:
-    paths = (
-        [root] if not root.is_dir() else (Path(folder, name) for folder, _, names in os.walk(root) for name in names)
-    )
-    for path in paths:
-        try:
-            about = path.lstat()
-        except OSError:
-            continue
-        if stat.S_ISREG(about.st_mode):
-            yield about.st_size
+def files_below(roots: Iterable[str]) -> Iterator[os.stat_result]:
+    """The regular files at or below `roots`; links are not followed."""
+    for root in map(Path, roots):
+        paths = (
+            (Path(folder, name) for folder, _, names in os.walk(root) for name in names) if root.is_dir() else [root]
+        )
+        for path in paths:
+            try:
+                about = path.lstat()
+            except OSError:
+                continue
+            if stat.S_ISREG(about.st_mode):
+                yield about

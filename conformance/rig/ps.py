@@ -6,6 +6,7 @@ particular, a process counts as the child's once it has been seen below the root
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 from collections.abc import Iterator
@@ -66,7 +67,7 @@ class PsTable:
             arguments = self._commands[one.pid].split()
         return {"pid": one.pid, "name": one.name, "arguments": arguments}
 
-    def open_sizes(self, pid: int) -> Iterator[int]:
+    def open_files(self, pid: int) -> Iterator[os.stat_result]:
         """Not to be had from `ps`."""
         del pid
         return iter(())

@@ -51,14 +51,18 @@ def kind(annotation: Any) -> str:  # noqa: ANN401 - any type
     if origin in {Union, types.UnionType}:
         return " or ".join(dict.fromkeys(kind(one) for one in inner if one is not type(None)))
     if origin is list:
-        return f"list of {kind(inner[0])}"
+        return f"list of {_several(kind(inner[0]))}"
     if origin is dict:
-        return f"table of {kind(inner[1])}"
+        return f"table of {_several(kind(inner[1]))}"
     if hasattr(annotation, "__metadata__"):
         return kind(annotation.__origin__)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return f"{_spoken(annotation)} table"
     return {str: "text", int: "number", float: "number", bool: "true or false"}.get(annotation, "anything")
+
+
+def _several(thing: str) -> str:
+    return f"{thing}s" if thing.endswith(("table", "number")) else thing
 
 
 def _spoken(model: type[BaseModel]) -> str:

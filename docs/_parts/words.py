@@ -35,7 +35,7 @@ def in_section(described: object, heading: str) -> dict[str, str]:
             entries[name] = found[2]
         elif name:
             entries[name] += f" {line.strip()}"
-    return entries
+    return {name: text.removesuffix(".") for name, text in entries.items()}
 
 
 def first_sentence(described: object) -> str:

@@ -24,6 +24,7 @@ _BUILDERS: dict[tuple[str, ...], dict[str, str]] = {
     ("hosts", "projects"): in_section(Host.project, "Args"),
 }
 _MORE: dict[tuple[str, ...], dict[str, str]] = {
+    ("faults",): {"kind": "what the client gets instead; see the table of faults above"},
     (): {
         "seed": "another number makes other hashes; the same file makes the same ones",
         "hosts": "at least one",
@@ -31,7 +32,7 @@ _MORE: dict[tuple[str, ...], dict[str, str]] = {
     },
     ("hosts",): {
         "plugins": "a plugin's id alone stands for a table of it",
-        "forbid_plugin_list": "`/plugins/` answers 403 to everybody but administrators",
+        "forbid_plugin_list": "`/plugins/` answers 403 to everybody",
         "operator_aliases": "query operators under further names, as a site's `gerrit.config` gives them",
         "accounts": "besides `admin` (password `secret`), which every host has",
         "groups": "besides the two that every host has",
@@ -40,7 +41,10 @@ _MORE: dict[tuple[str, ...], dict[str, str]] = {
         "populate": "invented content, from faker (extra `worlds`)",
     },
     ("hosts", "accounts"): {"username": "what it signs in with"},
-    ("hosts", "changes"): {"parent": "the number of an earlier change it builds on; else the tip of the branch"},
+    ("hosts", "changes"): {
+        "files": "content by path, on top of what the parent has",
+        "parent": "the number of an earlier change it builds on; else the tip of the branch",
+    },
     ("hosts", "changes", "comments"): {
         "message": "its text",
         "path": "the file; without one it is on the patch set as a whole",
@@ -55,7 +59,7 @@ _MORE: dict[tuple[str, ...], dict[str, str]] = {
     },
     ("hosts", "plugins"): {"canned": "fixed answers by `METHOD /path`, the path as after `/a`; `*` is one segment"},
     ("hosts", "projects"): {"settings": "files of `refs/meta/config` by path, where plugins are configured"},
-    ("canned",): {
+    ("hosts", "plugins", "canned"): {
         "status": "the HTTP status",
         "json": "the body, sent after Gerrit's prefix",
         "text": "the body, sent as it is; not together with `json`",
@@ -65,8 +69,10 @@ _MORE: dict[tuple[str, ...], dict[str, str]] = {
 
 def reference(_: str) -> str:
     """Render every table of a world file."""
-    tables: dict[tuple[str, ...], type[Table]] = {**TABLES, ("canned",): CannedTable}
-    return "\n\n".join(_section(place, model) for place, model in tables.items())
+    tables: dict[tuple[str, ...], type[Table]] = {**TABLES, ("hosts", "plugins", "canned"): CannedTable}
+    # The keys of a table, then those of the tables in it, then the next; faults come last, as they do in a file.
+    in_order = sorted(tables, key=lambda place: (place == ("faults",), place))
+    return "\n\n".join(_section(place, tables[place]) for place in in_order)
 
 
 def _section(place: tuple[str, ...], model: type[Table]) -> str:
@@ -77,7 +83,7 @@ def _section(place: tuple[str, ...], model: type[Table]) -> str:
 
 
 def _title(place: tuple[str, ...]) -> str:
-    if place == ("canned",):
+    if place[-1:] == ("canned",):
         return '`[hosts.plugins.canned."GET /path"]`'
     if place == ("hosts", "populate"):
         return "`[hosts.populate]`"

@@ -49,6 +49,8 @@ def create(call: Call, *, account: str) -> Created:
 def _check_new(call: Call, username: str) -> None:
     if not _USERNAME.fullmatch(username):
         raise bad_request(f"Invalid username '{username}'")
+    if any(account.username == username for account in call.host.accounts.values()):
+        raise conflict("account exists")
     email = call.body.text("email")
     if email is None:
         return

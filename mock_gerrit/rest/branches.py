@@ -11,8 +11,8 @@ from mock_gerrit.merging import MergeConflict, merge_files
 from mock_gerrit.repository import Repository, full_branch_name, short_branch_name
 from mock_gerrit.rest.call import NO_CONTENT, Call, Content, Created, NoContent
 from mock_gerrit.rest.contents import as_base64, media_type
+from mock_gerrit.rest.matching import name_test
 from mock_gerrit.rest.options import integer, text
-from mock_gerrit.rest.projects import matching_names
 from mock_gerrit.rest.revision_info import commit_info
 from mock_gerrit.rest.routes import Routes
 
@@ -42,7 +42,7 @@ def list_branches(call: Call, *, project: Project) -> list[dict[str, Any]]:
         [CONFIG] if call.is_admin and CONFIG in refs else []
     )
     names += sorted(ref for ref in refs if ref.startswith("refs/heads/"))
-    fits = matching_names(call.options)
+    fits = name_test(call.options)
     found = [
         ref
         for ref in names
@@ -54,7 +54,7 @@ def list_branches(call: Call, *, project: Project) -> list[dict[str, Any]]:
 
 
 def _fits_head(call: Call, project: Project) -> bool:
-    return call.options.text("regex") is not None and matching_names(call.options)(project.head)
+    return call.options.text("regex") is not None and name_test(call.options)(project.head)
 
 
 @routes.get("/projects/{project}/branches/{branch}", doc="#get-branch")
@@ -98,6 +98,8 @@ def delete(call: Call, *, project: Project, branch: str) -> NoContent:
     """Deletes a branch; administrators only."""
     if not call.is_admin:
         raise not_permitted("delete")
+    if branch in {"HEAD", full_branch_name(project.head), CONFIG}:
+        raise conflict(f"not allowed to delete branch {branch}")
     del call.host.repository(project.name).refs[branch]
     return NO_CONTENT
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import NotRequired
 from urllib.parse import quote
 
@@ -11,8 +10,10 @@ from typing_extensions import TypedDict
 
 from mock_gerrit.entities import Plugin
 from mock_gerrit.errors import bad_request, not_permitted
+from mock_gerrit.rest import matching
 from mock_gerrit.rest.call import Call, Content, Created
-from mock_gerrit.rest.options import flag, integer, text
+from mock_gerrit.rest.matching import name_test
+from mock_gerrit.rest.options import flag, integer
 from mock_gerrit.rest.routes import Routes
 
 routes = Routes()
@@ -55,9 +56,7 @@ LIST_OPTIONS = (
     flag("all", "a"),
     integer("limit", "n"),
     integer("start", "S"),
-    text("prefix", "p"),
-    text("match", "m"),
-    text("regex", "r"),
+    *matching.OPTIONS,
 )
 
 
@@ -65,28 +64,16 @@ LIST_OPTIONS = (
 def list_plugins(call: Call) -> dict[str, PluginInfo]:
     """The installed plugins by id; those switched off only with `all`."""
     options = call.options
-    matching = _matching(options.text("prefix"), options.text("match"), options.text("regex"))
+    fits = name_test(options)
     found = [
         call.host.plugins[id_]
         for id_ in sorted(call.host.plugins)
-        if matching(id_) and (options.flag("all") or not call.host.plugins[id_].disabled)
+        if fits(id_) and (options.flag("all") or not call.host.plugins[id_].disabled)
     ]
     start = options.integer("start") or 0
     limit = options.integer("limit") or 0
     chosen = found[start : start + limit] if limit > 0 else found[start:]
     return {plugin.id: plugin_info(plugin) for plugin in chosen}
-
-
-def _matching(prefix: str | None, part: str | None, regex: str | None) -> Callable[[str], bool]:
-    if len([given for given in (prefix, part, regex) if given is not None]) > 1:
-        raise bad_request("specify exactly one of p/m/r")
-    if prefix is not None:
-        return lambda id_: id_.startswith(prefix)
-    if part is not None:
-        return lambda id_: part.lower() in id_.lower()
-    if regex is not None:
-        return lambda id_: re.fullmatch(regex, id_) is not None
-    return lambda _: True
 
 
 @routes.get("/plugins/{plugin}/status", doc="#get-plugin-status")

@@ -10,9 +10,11 @@ from urllib.parse import quote
 from mock_gerrit.entities import Label, Project
 from mock_gerrit.errors import bad_request, conflict, not_permitted, unprocessable
 from mock_gerrit.repository import full_branch_name
+from mock_gerrit.rest import matching
 from mock_gerrit.rest.call import NO_CONTENT, Call, Content, Created, NoContent
 from mock_gerrit.rest.formats import vote_name
-from mock_gerrit.rest.options import Options, flag, integer, many, text
+from mock_gerrit.rest.matching import name_test
+from mock_gerrit.rest.options import flag, integer, many, text
 from mock_gerrit.rest.routes import Routes
 from mock_gerrit.visibility import may_read
 
@@ -22,9 +24,7 @@ STATES = ("ACTIVE", "READ_ONLY", "HIDDEN")
 LIST_OPTIONS = (
     flag("description", "d"),
     flag("tree", "t"),
-    text("prefix", "p"),
-    text("match", "m"),
-    text("regex", "r"),
+    *matching.OPTIONS,
     integer("limit", "n"),
     integer("start", "S"),
     many("branch", "b"),
@@ -62,8 +62,8 @@ def list_projects(call: Call) -> Any:  # noqa: ANN401 - by name, or a list for `
         raise bad_request("'all' and 'state' may not be used together")
     if options.text("query") is not None:
         return _queried(call, options.text("query") or "")
-    matching = _matching(options.text("prefix"), options.text("match"), options.text("regex"))
-    found = [item for name, item in sorted(call.host.projects.items()) if matching(name) and _wanted(call, item)]
+    fits = name_test(options)
+    found = [item for name, item in sorted(call.host.projects.items()) if fits(name) and _wanted(call, item)]
     page, more = _page(found, options.integer("start") or 0, options.integer("limit") or 0)
     if options.text("format") == "TEXT":
         return Content(
@@ -110,22 +110,6 @@ def _listed(call: Call, project: Project) -> dict[str, Any]:
     if tips:
         info["branches"] = {name: tip for name, tip in tips.items() if tip}
     return info
-
-
-def _matching(prefix: str | None, part: str | None, regex: str | None) -> Callable[[str], bool]:
-    if len([given for given in (prefix, part, regex) if given is not None]) > 1:
-        raise bad_request("specify exactly one of p/m/r")
-    if prefix is not None:
-        return lambda name: name.startswith(prefix)
-    if part is not None:
-        return lambda name: part.lower() in name.lower()
-    if regex is not None:
-        try:
-            compiled = re.compile(regex)
-        except re.error:
-            raise bad_request("unexpected end-of-string") from None
-        return lambda name: compiled.fullmatch(name) is not None
-    return lambda _: True
 
 
 def _queried(call: Call, query: str) -> list[dict[str, Any]]:
@@ -241,8 +225,3 @@ def children(call: Call, *, project: Project) -> list[dict[str, Any]]:
     """The projects that inherit from it."""
     found = [item for _, item in sorted(call.host.projects.items()) if item.parent == project.name]
     return [project_info(call, item, labels=False) for item in found if may_read(call.user, item)]
-
-
-def matching_names(options: Options) -> Callable[[str], bool]:
-    """The test that `m` (part of a name) or `r` (regular expression) stand for."""
-    return _matching(None, options.text("match"), options.text("regex"))

@@ -159,7 +159,9 @@ def branch(call: Call, raw: str, resources: Mapping[str, Any]) -> str:
     """The full ref name of a branch."""
     name = unquote_plus(raw)
     ref = "HEAD" if name == "HEAD" else full_branch_name(name)
-    if ref != "HEAD" and ref not in call.host.repository(resources["project"].name).refs:
+    project: Project = resources["project"]
+    meant = full_branch_name(project.head) if ref == "HEAD" else ref
+    if meant not in call.host.repository(project.name).refs:
         raise not_found(name)
     return ref
 

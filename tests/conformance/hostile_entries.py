@@ -19,6 +19,16 @@ def hangs(payload, channel):
     time.sleep(HOUR)
 
 
+def spins(payload, channel):
+    while True:
+        pass
+
+
+def spins_and_ignores_sigxcpu(payload, channel):
+    signal.signal(signal.SIGXCPU, signal.SIG_IGN)
+    spins(payload, channel)
+
+
 def raises_system_exit(payload, channel):
     raise SystemExit(3)
 

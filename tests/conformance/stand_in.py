@@ -28,7 +28,7 @@ ABOUT = {
     "sdk": {"name": "mcp", "version": "1.30.0"},
     "python": "3.11.7",
     "platform": "linux-x86_64",
-    "containment": "pid namespace, guardian",
+    "containment": {"pid_namespace": True, "network_namespace": False, "guardian": True},
     "trials": 2,
     "gerrit_calls": 5,
     "seconds": 0.5,

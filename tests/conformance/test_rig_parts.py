@@ -17,7 +17,7 @@ from conformance.rig.limits import MIB, Limits
 from conformance.rig.namespaces import Isolation, available, candidates
 from conformance.rig.order import Order
 from conformance.rig.pipes import PipeStream
-from conformance.rig.processes import ProcessTable, largest_file
+from conformance.rig.processes import ProcessTable, files_below
 from conformance.rig.ps import PsTable
 from conformance.rig.record import ProcessSeen, Record, redacted
 from conformance.wire.stream import ByteStream
@@ -194,7 +194,6 @@ def test_the_limits_are_ordered():
     limits = Limits()
     assert limits.memory_bytes < limits.reserved_bytes < limits.data_ceiling(requests_seen=True) < limits.deadly_bytes
     assert limits.data_ceiling(requests_seen=False) > 4 << 30
-    assert limits.file_bytes < limits.deadly_file_bytes
 
 
 def test_isolation_is_tried_from_the_most_complete_down():
@@ -220,13 +219,12 @@ def test_notes_are_worth_sending_when_a_limit_was_passed():
     assert notes.gist() != before
 
 
-def test_the_largest_file_below_a_folder_is_found(tmp_path):
+def test_the_regular_files_below_a_folder_are_found(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "b").write_bytes(b"x" * 10)
     (tmp_path / "c").symlink_to("/dev/zero")
-    assert largest_file([str(tmp_path)]) == 10
-    assert largest_file([str(tmp_path / "a" / "b")]) == 10
-    assert largest_file([str(tmp_path / "none")]) == 0
+    for roots in ([str(tmp_path)], [str(tmp_path / "a" / "b"), str(tmp_path / "none")]):
+        assert [about.st_size for about in files_below(roots)] == [10]
 
 
 @pytest.mark.skipif(not libc.ON_LINUX, reason="/proc is Linux's")

@@ -1,0 +1,49 @@
+"""The pages are current, their examples run, their commands are understood, their links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import pages
+from tests.pages import ALL, ROOT, Example
+
+EXAMPLES = [one for page in ALL for one in pages.examples(page)]
+COMMANDS = [one for page in ALL for one in pages.commands(page)]
+
+
+def generate(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / "docs" / "generate.py"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_generated_pages_are_current():
+    checked = generate("--check")
+    assert checked.returncode == 0, checked.stderr
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: one.name)
+def test_an_example_runs(example: Example, tmp_path: Path):
+    ran = example.run(tmp_path)
+    assert ran.returncode == 0, f"{example.name} ends with {ran.returncode}\n{ran.stdout}\n{ran.stderr}"
+
+
+@pytest.mark.parametrize(("page", "command"), COMMANDS, ids=lambda one: one if isinstance(one, str) else one.name)
+def test_a_command_is_understood(page: Path, command: str):
+    assert pages.is_understood(shlex.split(command, comments=True)), f"{page.name} shows a command that is refused: {command}"
+
+
+@pytest.mark.parametrize("page", ALL, ids=lambda one: one.name)
+def test_links_lead_somewhere(page: Path):
+    dead = [link for link in pages.links(page) if not (page.parent / link).exists()]
+    assert not dead, f"{page.name} links to what is not there: {', '.join(dead)}"
+
+
+@pytest.mark.parametrize("page", ALL, ids=lambda one: one.name)
+def test_pages_name_no_address_of_a_registry(page: Path):
+    assert not re.search(r"https?://[\w.]*(pypi|index-url|registry)\S*", page.read_text(encoding="utf-8"))
