@@ -14,18 +14,25 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from _parts import certificate, clauses, files, options, profile, worldfile
+from _parts import certificate, clauses, containment, files, options, profile, server, worldfile
 from _parts.errors import NotTold
 
 DOCS = Path(__file__).parent
-PART = re.compile(r"(<!-- generated: (?P<name>\S+) ?(?P<argument>.*?) -->\n)(?:.*?\n)?(<!-- end -->)", re.DOTALL)
+PART = re.compile(
+    r"(?P<begin><!-- generated: (?P<name>\S+) ?(?P<argument>[^\n]*?) -->\n)(?:(?!<!-- end -->).)*(?P<end><!-- end -->)",
+    re.DOTALL,
+)
 PARTS: dict[str, Callable[[str], str]] = {
     "certificate": certificate.fields,
     "clauses": clauses.catalogue_text,
+    "containment": containment.means,
+    "core-tools": server.core_tools,
     "exit-codes": options.exit_codes,
     "file": files.verbatim,
+    "limits": containment.limits,
     "options": options.options,
     "profile": profile.reference,
+    "server-configuration": server.configuration,
     "world-file": worldfile.reference,
 }
 
@@ -36,7 +43,7 @@ def current(page: str) -> str:
     Raises:
         NotTold: something that a part has to tell is told nowhere.
     """
-    return PART.sub(lambda part: f"{part[1]}\n{PARTS[part['name']](part['argument'])}\n\n{part[4]}", page)
+    return PART.sub(lambda part: f"{part['begin']}\n{PARTS[part['name']](part['argument'])}\n\n{part['end']}", page)
 
 
 def stale_pages() -> dict[Path, str]:

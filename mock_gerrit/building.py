@@ -130,35 +130,39 @@ def add_project(
         readers=frozenset(readers) if readers is not None else None,
     )
     repository = Repository()
-    if branches:
-        first = repository.add_commit(
-            with_files(repository, {}, files),
-            parents=(),
-            message="Initial empty repository\n" if not files else "Initial content\n",
-            author=Identity(name="Administrator", email="admin@example.com"),
-            committer=GERRIT_IDENTITY,
-            when=host.now(),
-        )
-        repository.refs.update({full_branch_name(branch): first for branch in branches})
-    repository.refs["refs/meta/config"] = repository.add_commit(
-        with_files(repository, {}, {"project.config": f"[access]\n\tinheritFrom = {parent}\n"}),
-        parents=(),
-        message="Created project\n",
-        author=GERRIT_IDENTITY,
-        committer=GERRIT_IDENTITY,
-        when=host.now(),
-    )
+    first = _commit_by_gerrit(host, repository, files, "Initial content" if files else "Initial empty repository")
+    repository.refs.update({full_branch_name(branch): first for branch in branches})
+    config = {"project.config": f"[access]\n\tinheritFrom = {parent}\n"}
+    repository.refs["refs/meta/config"] = _commit_by_gerrit(host, repository, config, "Created project")
     host.projects[name] = project
     host.repositories[name] = repository
     return project
 
 
+def _commit_by_gerrit(host: Host, repository: Repository, files: Mapping[str, str | bytes], subject: str) -> str:
+    """A first commit, as Gerrit makes it for an administrator."""
+    return repository.add_commit(
+        with_files(repository, {}, files),
+        parents=(),
+        message=f"{subject}\n",
+        author=Identity(name="Administrator", email="admin@example.com"),
+        committer=GERRIT_IDENTITY,
+        when=host.now(),
+    )
+
+
 def with_files(
     repository: Repository, base: Mapping[str, FileEntry], files: Mapping[str, str | bytes | None]
 ) -> dict[str, FileEntry]:
-    """The files of `base` with others put on top; None deletes one."""
+    """The files of `base` with others put on top; None deletes one.
+
+    Raises:
+        ValueError: a path is none that git could store.
+    """
     result = dict(base)
     for path, content in files.items():
+        if {"", ".", "..", ".git"} & set(path.split("/")):
+            raise ValueError(f"{path!r} is no path of a file in a repository; write it like 'src/main.py'")
         if content is None:
             result.pop(path, None)
         else:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from conformance import cli, options
@@ -98,6 +100,30 @@ def commands(page: Path) -> Iterator[tuple[Path, str]]:
     for language, block in _FENCE.findall(page.read_text(encoding="utf-8")):
         if language == "sh":
             yield from ((page, line) for line in block.splitlines() if line.split(" ")[0] in ours)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """What a page shows of the output of a run; `…` stands for lines that it leaves out."""
+
+    name: str
+    command: str
+    lines: list[str]
+
+    def run(self) -> str:
+        """Run the command in the root of the repository and give what it says."""
+        _, *arguments = shlex.split(self.command)
+        command = [sys.executable, "-m", "pytest", *_PYTEST, *arguments]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120).stdout
+
+
+def reports(page: Path) -> Iterator[Report]:
+    """Yield each certifying command of a page that is followed by what it says."""
+    blocks = _FENCE.findall(page.read_text(encoding="utf-8"))
+    for (language, command), (following, said) in pairwise(blocks):
+        if (language, following) == ("sh", "text") and command.startswith("pytest --conformance="):
+            lines = [line for line in said.splitlines() if line.strip() != "…"]
+            yield Report(name=f"{page.stem}: {command.strip()}", command=command, lines=lines)
 
 
 def is_understood(words: Sequence[str]) -> bool:

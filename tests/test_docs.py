@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests import pages
-from tests.pages import ALL, ROOT, Example
+from tests.pages import ALL, ROOT, Example, Report
 
 EXAMPLES = [one for page in ALL for one in pages.examples(page)]
+REPORTS = [one for page in ALL for one in pages.reports(page)]
 COMMANDS = [one for page in ALL for one in pages.commands(page)]
 
 
@@ -36,6 +37,13 @@ def test_an_example_runs(example: Example, tmp_path: Path):
 @pytest.mark.parametrize(("page", "command"), COMMANDS, ids=lambda one: one if isinstance(one, str) else one.name)
 def test_a_command_is_understood(page: Path, command: str):
     assert pages.is_understood(shlex.split(command, comments=True)), f"{page.name} shows a command that is refused: {command}"
+
+
+@pytest.mark.parametrize("report", REPORTS, ids=lambda one: one.name)
+def test_a_report_says_what_the_page_shows(report: Report):
+    told = report.run()
+    missing = [line for line in report.lines if line not in told.splitlines()]
+    assert not missing, f"{report.name} does not say {missing}\n{told}"
 
 
 @pytest.mark.parametrize("page", ALL, ids=lambda one: one.name)

@@ -189,8 +189,9 @@ class Guardian:
 
     def _is_out_of_cpu(self) -> bool:
         """Whether the kernel ended the subject for its processor time: by SIGXCPU, or by SIGKILL if that is ignored."""
-        by_kernel = self._first.signal in (signal.SIGXCPU, signal.SIGKILL) and self._abandoned is None
-        return by_kernel and self._first.cpu_seconds >= self._limits.cpu_seconds - 0.1
+        if self._first.signal == signal.SIGKILL and self._abandoned is None:
+            return self._first.cpu_seconds >= self._limits.cpu_seconds
+        return self._first.signal == signal.SIGXCPU
 
     def _settle(self) -> LeftBehind:
         """Give processes a moment to follow the subject; list those that stay."""

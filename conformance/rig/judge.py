@@ -14,6 +14,8 @@ from conformance.rig.limits import Exceeded, Limits
 from conformance.rig.processes import Memory, ProcessTable, Seen, Table, files_below
 
 FILES_INTERVAL = 0.2
+CLOCK_TICK = 0.02
+"""How far a file's time may lag behind the clock."""
 NOTHING = Memory(resident=0, peak_resident=0, reserved=0, peak_address_space=0)
 
 
@@ -118,7 +120,7 @@ class Judge:
 
     def _hold_against_limit(self, files: Iterable[os.stat_result]) -> None:
         """Judge the files that were changed since the start (their ctime, which nobody can set); others were there."""
-        if any(one.st_size > self._limits.file_bytes and one.st_ctime >= self._since - 1 for one in files):
+        if any(one.st_size > self._limits.file_bytes and one.st_ctime >= self._since - CLOCK_TICK for one in files):
             self.notes.exceed("file")
 
     def as_json(self) -> dict[str, Any]:

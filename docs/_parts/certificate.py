@@ -6,8 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from _parts.errors import NotTold
 from _parts.markdown import code, table
-from _parts.words import beside_fields, one_line
+from _parts.words import as_phrase, beside_fields, one_line
+from conformance.outcomes import Outcome
 from conformance.report import model
 
 _MORE: dict[str, dict[str, str]] = {
@@ -15,7 +17,7 @@ _MORE: dict[str, dict[str, str]] = {
         "schema_version": "rises when a reader has to know; later versions only add fields",
         "python": "the version of the interpreter",
         "platform": "operating system and processor",
-        "verdict": "`certified`, `waived`, `incomplete` or `failed`",
+        "verdict": "see above",
         "strict": "whether SHOULD was binding",
         "clauses": "one record for each planned clause, run or not",
         "trials": "how often the extension was started",
@@ -33,6 +35,7 @@ _MORE: dict[str, dict[str, str]] = {
         "source": "the document and section that ask for it",
         "seconds": "how long judging took",
         "summary": "the contract in one sentence",
+        "outcome": "see above",
         "fix": "what to do about it",
         "blocked_by": "for `blocked`: the clause, or `host`, `sdk`, `python`",
         "per_tool": "the outcome for each tool, where tools are judged one by one",
@@ -40,6 +43,7 @@ _MORE: dict[str, dict[str, str]] = {
     "Counts": {
         "planned": "all clauses",
         "run": "those that came to an outcome",
+        **dict.fromkeys((*Outcome, model.NOT_RUN), "those with this outcome"),
     },
     "EvidenceRecord": {"text": "the quotation; credentials are masked"},
     "FindingRecord": {
@@ -67,20 +71,20 @@ def fields(_: str) -> str:
 
 
 def _section(name: str, part: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
-    words = {**beside_fields(getattr(model, name)), **_MORE.get(name, {})}
+    fields = part["properties"]
+    words = {field: as_phrase(_target(one, definitions).get("description", "")) for field, one in fields.items()}
+    words |= beside_fields(getattr(model, name)) | _MORE.get(name, {})
+    if words.keys() != fields.keys() or not all(words.values()):
+        odd = [*(words.keys() ^ fields.keys()), *(field for field, text in words.items() if not text)]
+        raise NotTold(f"{name}: fields and words differ in {', '.join(odd)}: see docs/_parts/certificate.py")
+    required = part["required"]
     rows = [
-        (code(field), _kind(one, definitions), "" if field in part["required"] else "may be left out", _said(words, field, one, definitions))
-        for field, one in part["properties"].items()
+        (code(field), _kind(one, definitions), "yes" if field in required else "", words[field])
+        for field, one in fields.items()
     ]
     title = "certificate.json" if name == "Certificate" else name
-    return f"#### {title}\n\n{one_line(part['description'])}\n\n{table(('field', 'type', '', 'meaning'), rows)}"
-
-
-def _said(words: Mapping[str, str], field: str, one: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
-    """What the model or this module says of a field, else what the schema says of its type."""
-    if field in words:
-        return words[field]
-    return one_line(str(_target(one, definitions).get("description", "")))
+    keys = table(("field", "type", "required", "meaning"), rows)
+    return f"#### {title}\n\n{one_line(part['description'])}\n\n{keys}"
 
 
 def _target(one: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ import types
 from collections.abc import Mapping
 from typing import Any, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
@@ -38,7 +38,7 @@ def default(field: FieldInfo) -> str:
     if field.is_required():
         return "required"
     value = field.default if field.default is not PydanticUndefined else field.get_default(call_default_factory=True)
-    if value is None or isinstance(value, BaseModel):
+    if value is None or value == () or isinstance(value, BaseModel):
         return ""
     return code(str(value).lower() if isinstance(value, bool) else repr(value).replace("'", '"'))
 
@@ -50,7 +50,7 @@ def kind(annotation: Any) -> str:  # noqa: ANN401 - any type
         return " or ".join(code(f'"{one}"') for one in inner)
     if origin in {Union, types.UnionType}:
         return " or ".join(dict.fromkeys(kind(one) for one in inner if one is not type(None)))
-    if origin is list:
+    if origin in {list, tuple}:
         return f"list of {_several(kind(inner[0]))}"
     if origin is dict:
         return f"table of {_several(kind(inner[1]))}"
@@ -58,7 +58,7 @@ def kind(annotation: Any) -> str:  # noqa: ANN401 - any type
         return kind(annotation.__origin__)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return f"{_spoken(annotation)} table"
-    return {str: "text", int: "number", float: "number", bool: "true or false"}.get(annotation, "anything")
+    return {str: "text", SecretStr: "text", int: "number", float: "number", bool: "true or false"}.get(annotation, "anything")
 
 
 def _several(thing: str) -> str:
@@ -66,5 +66,5 @@ def _several(thing: str) -> str:
 
 
 def _spoken(model: type[BaseModel]) -> str:
-    """`CannedAnswer` and `CannedTable` are both spoken of as `canned`."""
-    return re.sub(r"(Table|Answer)$", "", model.__name__).lower()
+    """`CannedAnswer` and `CannedTable` are both spoken of as `canned`, `GerritHost` as `gerrit host`."""
+    return re.sub(r"(Table|Answer)$|(?<=.)(?=[A-Z])", lambda at: "" if at[0] else " ", model.__name__).lower()

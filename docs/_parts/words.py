@@ -16,7 +16,7 @@ def beside_fields(model: type) -> dict[str, str]:
     [statement] = ast.parse(dedent(inspect.getsource(model))).body
     assert isinstance(statement, ast.ClassDef)  # noqa: S101 - the source of a class is one
     return {
-        field.target.id: one_line(text.value.value)
+        field.target.id: as_phrase(text.value.value)
         for field, text in pairwise(statement.body)
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
         if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant) and isinstance(text.value.value, str)
@@ -35,12 +35,18 @@ def in_section(described: object, heading: str) -> dict[str, str]:
             entries[name] = found[2]
         elif name:
             entries[name] += f" {line.strip()}"
-    return {name: text.removesuffix(".") for name, text in entries.items()}
+    return {name: as_phrase(text) for name, text in entries.items()}
 
 
 def first_sentence(described: object) -> str:
     """Give the first paragraph of a docstring in one line."""
     return one_line((inspect.getdoc(described) or "").partition("\n\n")[0])
+
+
+def as_phrase(text: str) -> str:
+    """Make a sentence the entry of a table: a small letter first, no full stop at the end; `JSON` stays as it is."""
+    words = one_line(text).removesuffix(".")
+    return words[:1].lower() + words[1:] if words[1:2].islower() or words[1:2] == " " else words
 
 
 def one_line(text: str) -> str:

@@ -9,9 +9,9 @@ from urllib.parse import quote
 from typing_extensions import TypedDict
 
 from mock_gerrit.entities import Plugin
-from mock_gerrit.errors import bad_request, not_permitted
+from mock_gerrit.errors import GerritError, bad_request, not_permitted
 from mock_gerrit.rest import matching
-from mock_gerrit.rest.call import Call, Content, Created
+from mock_gerrit.rest.call import Call, Created
 from mock_gerrit.rest.matching import name_test
 from mock_gerrit.rest.options import flag, integer
 from mock_gerrit.rest.routes import Routes
@@ -112,15 +112,27 @@ def remove(call: Call, *, plugin: Plugin) -> PluginInfo:
 
 
 @routes.put("/plugins/{plugin}", creates=True, raw=True, doc="#install-plugin")
-def install(call: Call, *, plugin: str) -> Created | Content:
+def install(call: Call, *, plugin: str) -> Created:
     """Installs a JavaScript plugin; a jar is refused, there being no code here that could run it."""
     call.require_admin()
     name, dot, kind = plugin.rpartition(".")
-    if not dot or kind != "js":
-        reason = f"Invalid plugin file /plugins/{plugin}: cannot get plugin name"
-        raise bad_request(
-            f"cannot install {plugin}:\ncom.google.gerrit.server.plugins.PluginInstallException: {reason}"
-        )
+    if not dot or kind != "js" or not re.fullmatch(r"[A-Za-z0-9][\w.-]*", name, re.ASCII):
+        raise _not_installable(plugin)
     found = re.search(r"-(\d[\w.]*)$", name)
     added = call.host.add_plugin(name, version=found[1] if found else "", content=call.body.raw)
     return Created(value=plugin_info(added))
+
+
+@routes.put("/plugins/{plugin}", raw=True, doc="#install-plugin")
+def overwrite(call: Call, *, plugin: Plugin) -> PluginInfo:
+    """Installs another version of a JavaScript plugin; of others no other version can be."""
+    call.require_admin()
+    if plugin.content is None:
+        raise _not_installable(plugin.id)
+    plugin.content = call.body.raw
+    return plugin_info(plugin)
+
+
+def _not_installable(name: str) -> GerritError:
+    reason = f"Invalid plugin file /plugins/{name}: cannot get plugin name"
+    return bad_request(f"cannot install {name}:\ncom.google.gerrit.server.plugins.PluginInstallException: {reason}")

@@ -49,15 +49,7 @@ def submitted_together(call: Call, *, change: Change) -> list[ChangeInfo] | dict
     asked = frozenset(call.options.many("o"))
     for word in asked - OPTIONS - _OWN_OPTIONS:
         raise bad_request(f"option not recognized: {word}")
-    if change.is_open:
-        found = together(call.host, change, whole_topic="TOPIC_CLOSURE" in asked)
-        found.sort(
-            key=lambda item: (
-                (item is not change, -item.number) if "TOPIC_CLOSURE" not in asked else (False, -item.number)
-            )
-        )
-    else:
-        found = _merged_together(call, change)
+    found = _together(call, change, whole_topic="TOPIC_CLOSURE" in asked)
     visible = [item for item in found if may_see(call.host, call.user, item)]
     hidden = len(found) - len(visible)
     if len(found) == 1:
@@ -65,6 +57,14 @@ def submitted_together(call: Call, *, change: Change) -> list[ChangeInfo] | dict
     options = (asked - _OWN_OPTIONS) | {"CURRENT_REVISION"} | ({"SUBMITTABLE"} if change.is_open else set())
     infos = [change_info(call, item, options) for item in visible]
     return {"changes": infos, "non_visible_changes": hidden} if asked else infos
+
+
+def _together(call: Call, change: Change, *, whole_topic: bool) -> list[Change]:
+    """What goes, or went, with a change, latest first; an open one leads its own ancestors."""
+    if not change.is_open:
+        return _merged_together(call, change)
+    found = together(call.host, change, whole_topic=whole_topic)
+    return sorted(found, key=lambda item: (not whole_topic and item is not change, -item.number))
 
 
 def _merged_together(call: Call, change: Change) -> list[Change]:

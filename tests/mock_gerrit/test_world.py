@@ -59,6 +59,7 @@ def test_the_first_change_of_a_project_has_sensible_defaults() -> None:
         ({"project": "demo", "votes": {"Code-Review": 3}}, r"takes -2 to \+2, not \+3"),
         ({"project": "demo", "comments": [{"text": "x"}]}, "a comment has message"),
         ({"project": "demo", "change_id": "I123"}, "'I123' is no Change-Id"),
+        ({"project": "demo", "files": {"/etc/passwd": "x"}}, "'/etc/passwd' is no path of a file"),
     ],
 )
 def test_an_impossible_change_is_refused_saying_what_is_possible(facts: dict, complaint: str) -> None:
