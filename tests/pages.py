@@ -147,7 +147,7 @@ def is_understood(words: Sequence[str]) -> bool:
 def _mock_gerrit(arguments: Sequence[str]) -> bool:
     parsed = mock_cli._parser().parse_args(arguments)
     world = ROOT / parsed.world
-    return not world.parts[-2:-1] == ("worlds",) or mock_cli.main(["check", str(world)]) == 0
+    return world.parts[-2:-1] != ("worlds",) or mock_cli.main(["check", str(world)]) == 0
 
 
 def links(page: Path) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,40 +19,55 @@ REPORTS = [one for page in ALL for one in pages.reports(page)]
 COMMANDS = [one for page in ALL for one in pages.commands(page)]
 
 
-def generate(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(ROOT / "docs" / "generate.py"), *arguments]
+def generate(*arguments: str, docs: Path = ROOT / "docs") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(docs / "generate.py"), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_generated_pages_are_current():
+def test_generated_pages_are_current() -> None:
     checked = generate("--check")
     assert checked.returncode == 0, checked.stderr
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: one.name)
-def test_an_example_runs(example: Example, tmp_path: Path):
+def test_an_example_runs(example: Example, tmp_path: Path) -> None:
     ran = example.run(tmp_path)
     assert ran.returncode == 0, f"{example.name} ends with {ran.returncode}\n{ran.stdout}\n{ran.stderr}"
 
 
 @pytest.mark.parametrize(("page", "command"), COMMANDS, ids=lambda one: one if isinstance(one, str) else one.name)
-def test_a_command_is_understood(page: Path, command: str):
-    assert pages.is_understood(shlex.split(command, comments=True)), f"{page.name} shows a command that is refused: {command}"
+def test_a_command_is_understood(page: Path, command: str) -> None:
+    assert pages.is_understood(shlex.split(command, comments=True)), (
+        f"{page.name} shows a command that is refused: {command}"
+    )
 
 
 @pytest.mark.parametrize("report", REPORTS, ids=lambda one: one.name)
-def test_a_report_says_what_the_page_shows(report: Report):
+def test_a_report_says_what_the_page_shows(report: Report) -> None:
     told = report.run()
     missing = [line for line in report.lines if line not in told.splitlines()]
     assert not missing, f"{report.name} does not say {missing}\n{told}"
 
 
 @pytest.mark.parametrize("page", ALL, ids=lambda one: one.name)
-def test_links_lead_somewhere(page: Path):
+def test_links_lead_somewhere(page: Path) -> None:
     dead = [link for link in pages.links(page) if not (page.parent / link).exists()]
     assert not dead, f"{page.name} links to what is not there: {', '.join(dead)}"
 
 
 @pytest.mark.parametrize("page", ALL, ids=lambda one: one.name)
-def test_pages_name_no_address_of_a_registry(page: Path):
+def test_pages_name_no_address_of_a_registry(page: Path) -> None:
     assert not re.search(r"https?://[\w.]*(pypi|index-url|registry)\S*", page.read_text(encoding="utf-8"))
+
+
+def test_every_page_is_found_from_the_readme() -> None:
+    linked = {(ROOT / link).resolve() for link in pages.links(ROOT / "README.md")}
+    assert set(ALL) - {ROOT / "README.md"} <= linked
+
+
+def test_a_stale_page_is_told_by_name(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    shutil.copytree(ROOT / "docs", docs, ignore=shutil.ignore_patterns("*.md"))
+    (docs / "options.md").write_text("<!-- generated: exit-codes -->\n<!-- end -->\n", encoding="utf-8")
+    checked = generate("--check", docs=docs)
+    assert (checked.returncode, checked.stderr) == (1, "not current: options.md; run make docs\n")

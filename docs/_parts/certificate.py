@@ -94,17 +94,13 @@ def _target(one: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapping[s
 
 def _kind(one: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
     """Name a type: JSON's own word, the part of that name, or the words that there are."""
+    target = _target(one, definitions)
     if "anyOf" in one:
         return " or ".join(_kind(choice, definitions) for choice in one["anyOf"])
-    if "const" in one:
-        return code(str(one["const"]))
-    target = _target(one, definitions)
-    if "enum" in target:
-        return ", ".join(code(str(word)) for word in target["enum"])
-    if target is not one:
-        return str(target["title"])
+    if "const" in one or "enum" in target:
+        return ", ".join(code(str(word)) for word in target.get("enum", [one.get("const")]))
     if "items" in one:
         return f"list of {_kind(one['items'], definitions)}"
     if isinstance(one.get("additionalProperties"), dict):
         return f"object of {_kind(one['additionalProperties'], definitions)}"
-    return str(one["type"])
+    return str(target["title"] if target is not one else one["type"])

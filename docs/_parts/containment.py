@@ -20,7 +20,10 @@ _MEANS = {
         "as above",
     ),
     "user_namespace": ("the two above were had by way of a user namespace", "Linux, for users who are not root"),
-    "own_process_table": ("a child's `/proc` shows its own processes only", "a PID namespace in which `/proc` can be mounted"),
+    "own_process_table": (
+        "a child's `/proc` shows its own processes only",
+        "a PID namespace in which `/proc` can be mounted",
+    ),
     "confined_signals": (
         "Landlock keeps signals and abstract Unix sockets inside the child",
         "Linux 6.12; only used where there is no PID namespace",
@@ -33,7 +36,7 @@ _MEANS = {
     "guardian": ("a process of the rig's own watches the child, keeps the record and ends it", "everywhere"),
 }
 _KERNEL = {
-    "memory_bytes": "recorded; single requests past it are refused where seccomp can tell them; three times as much ends the child",
+    "memory_bytes": "recorded; requests past it are refused where seccomp can; three times as much ends the child",
     "processes": "ends the child",
     "file_bytes": "recorded; from twice as much on the kernel refuses more",
     "open_files": "refused by the kernel, and not recorded",

@@ -14,6 +14,8 @@ from pydantic_core import PydanticUndefined
 from _parts.errors import NotTold
 from _parts.markdown import code, table
 
+_PLAIN = {str: "text", SecretStr: "text", int: "number", float: "number", bool: "true or false"}
+
 
 def keys(model: type[BaseModel], words: Mapping[str, str]) -> str:
     """Render the keys of one table.
@@ -34,7 +36,7 @@ def keys(model: type[BaseModel], words: Mapping[str, str]) -> str:
 
 
 def default(field: FieldInfo) -> str:
-    """Tell the default in TOML's spelling; `required` where there is none, nothing where leaving out is its own meaning."""
+    """Tell the default in TOML's spelling: `required` where there is none, nothing where it is to have none."""
     if field.is_required():
         return "required"
     value = field.default if field.default is not PydanticUndefined else field.get_default(call_default_factory=True)
@@ -45,20 +47,22 @@ def default(field: FieldInfo) -> str:
 
 def kind(annotation: Any) -> str:  # noqa: ANN401 - any type
     """Name a type as TOML's readers know it."""
-    origin, inner = get_origin(annotation), get_args(annotation)
+    if hasattr(annotation, "__metadata__"):
+        return kind(annotation.__origin__)
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return f"{_spoken(annotation)} table"
+    return _combined(get_origin(annotation), get_args(annotation)) or _PLAIN.get(annotation, "anything")
+
+
+def _combined(origin: object, inner: tuple[Any, ...]) -> str:
+    """Name what is made of other types; nothing for what is not."""
     if origin is Literal:
         return " or ".join(code(f'"{one}"') for one in inner)
     if origin in {Union, types.UnionType}:
         return " or ".join(dict.fromkeys(kind(one) for one in inner if one is not type(None)))
     if origin in {list, tuple}:
         return f"list of {_several(kind(inner[0]))}"
-    if origin is dict:
-        return f"table of {_several(kind(inner[1]))}"
-    if hasattr(annotation, "__metadata__"):
-        return kind(annotation.__origin__)
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return f"{_spoken(annotation)} table"
-    return {str: "text", SecretStr: "text", int: "number", float: "number", bool: "true or false"}.get(annotation, "anything")
+    return f"table of {_several(kind(inner[1]))}" if origin is dict else ""
 
 
 def _several(thing: str) -> str:

@@ -1,4 +1,4 @@
-"""The words that the code has for its own fields: docstrings under attributes, and sections of Google-style docstrings."""
+"""The words that the code has for its own fields: strings under attributes, and sections of docstrings."""
 
 from __future__ import annotations
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from _parts.models import keys
+from _parts.words import first_sentence, in_section
 from mock_gerrit.faults import Fault
 from mock_gerrit.host import Host
 from mock_gerrit.populate import populate
 from mock_gerrit.world import World
 from mock_gerrit.worldtables import TABLES, CannedTable, Table
-
-from _parts.models import keys
-from _parts.words import first_sentence, in_section
 
 _RENAMED = {"http_password": "password", "id_": "id"}
 """Parameters of builders that a world file calls otherwise."""
