@@ -14,8 +14,11 @@ from itertools import pairwise
 from pathlib import Path
 
 from conformance import cli, options
+from conformance.profile import profile_from
 from mock_gerrit.serving import cli as mock_cli
+from mock_gerrit.worldfile import parse_world
 from reference_server import cli as reference_cli
+from reference_server.config import Configuration
 
 ROOT = Path(__file__).resolve().parents[1]
 ALL = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -24,7 +27,13 @@ _GENERATED = re.compile(r"<!-- generated: .*?<!-- end -->", re.DOTALL)
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _FILE_NAME = re.compile(r"# ([\w./-]+\.\w+)\n")
 _LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
-_PYTEST = ("--import-mode=importlib", "-p", "no:cacheprovider", "-o", "asyncio_default_fixture_loop_scope=function")
+_PLUGINS = ("conformance.plugin", "mock_gerrit.pytest_plugin", "pytest_asyncio.plugin", "no:cacheprovider")
+_PYTEST = (
+    *("--import-mode=importlib", "-o", "asyncio_default_fixture_loop_scope=function"),
+    *(word for name in _PLUGINS for word in ("-p", name)),
+)
+_ENVIRONMENT = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+"""Whatever else is installed would only cost each of these runs a second."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +57,7 @@ class Example:
         return subprocess.run(
             [sys.executable, *words],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(folder)},
+            env={**_ENVIRONMENT, "PYTHONPATH": str(folder)},
             capture_output=True,
             text=True,
             check=False,
@@ -114,7 +123,9 @@ class Report:
         """Run the command in the root of the repository and give what it says."""
         _, *arguments = shlex.split(self.command)
         command = [sys.executable, "-m", "pytest", *_PYTEST, *arguments]
-        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120).stdout
+        return subprocess.run(
+            command, cwd=ROOT, env=_ENVIRONMENT, capture_output=True, text=True, check=False, timeout=120
+        ).stdout
 
 
 def reports(page: Path) -> Iterator[Report]:
@@ -148,6 +159,25 @@ def _mock_gerrit(arguments: Sequence[str]) -> bool:
     parsed = mock_cli._parser().parse_args(arguments)
     world = ROOT / parsed.world
     return world.parts[-2:-1] != ("worlds",) or mock_cli.main(["check", str(world)]) == 0
+
+
+def configurations(page: Path) -> Iterator[tuple[Path, str, str]]:
+    """Yield language and text of each block of a page that configures something of this project."""
+    for language, block in _FENCE.findall(page.read_text(encoding="utf-8")):
+        if language in {"toml", "json"}:
+            yield page, language, block
+
+
+def check_configuration(language: str, block: str) -> None:
+    """Take a block as its reader would; raises what the reader raises."""
+    if language == "json":
+        Configuration.model_validate_json(block)
+        return
+    table = tomllib.loads(block)
+    if "hosts" in table:
+        parse_world(block)
+    elif "tool" in table:
+        profile_from(table["tool"]["gerrit-conformance"], where="the page")
 
 
 def links(page: Path) -> list[str]:

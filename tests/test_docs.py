@@ -7,14 +7,18 @@ import shlex
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from conformance.profile import ToolTable
 from tests import pages
 from tests.pages import ALL, ROOT, Example, Report
 
 EXAMPLES = [one for page in ALL for one in pages.examples(page)]
+CONFIGURATIONS = [one for page in ALL for one in pages.configurations(page)]
 REPORTS = [one for page in ALL for one in pages.reports(page)]
 COMMANDS = [one for page in ALL for one in pages.commands(page)]
 
@@ -40,6 +44,15 @@ def test_a_command_is_understood(page: Path, command: str) -> None:
     assert pages.is_understood(shlex.split(command, comments=True)), (
         f"{page.name} shows a command that is refused: {command}"
     )
+
+
+@pytest.mark.parametrize(
+    ("page", "language", "block"),
+    CONFIGURATIONS,
+    ids=[f"{page.stem}-{language}" for page, language, _ in CONFIGURATIONS],
+)
+def test_a_configuration_is_taken(page: Path, language: str, block: str) -> None:
+    pages.check_configuration(language, block)
 
 
 @pytest.mark.parametrize("report", REPORTS, ids=lambda one: one.name)
@@ -71,3 +84,25 @@ def test_a_stale_page_is_told_by_name(tmp_path: Path) -> None:
     (docs / "options.md").write_text("<!-- generated: exit-codes -->\n<!-- end -->\n", encoding="utf-8")
     checked = generate("--check", docs=docs)
     assert (checked.returncode, checked.stderr) == (1, "not current: options.md; run make docs\n")
+
+
+@pytest.fixture
+def parts(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """The modules from which the generated parts of pages come."""
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    names = ("clauses", "errors", "models")
+    return SimpleNamespace(**{name: import_module(f"_parts.{name}") for name in names})
+
+
+@pytest.mark.parametrize("lacking", ["_good", "_bad"])
+def test_a_clause_without_an_example_has_no_page(
+    parts: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, lacking: str
+) -> None:
+    monkeypatch.setattr(parts.clauses, lacking, lambda: ())
+    with pytest.raises(parts.errors.NotTold, match="EXT-EXIT has .*: add them"):
+        parts.clauses.catalogue_text("")
+
+
+def test_a_key_without_words_has_no_page(parts: SimpleNamespace) -> None:
+    with pytest.raises(parts.errors.NotTold, match="ToolTable: keys and words differ in arguments"):
+        parts.models.keys(ToolTable, {})
