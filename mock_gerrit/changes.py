@@ -136,6 +136,19 @@ class Attention:
     by: int | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Edit:
+    """A commit that somebody prepares on the server, still to be published.
+
+    Attributes:
+        commit: the commit as it stands.
+        base: the number of the patch set it was begun on.
+    """
+
+    commit: str
+    base: int
+
+
 @dataclass(kw_only=True)
 class Change:
     """A change under review. Accounts are referred to by id, so a copy of a host shares nothing that changes.
@@ -147,6 +160,7 @@ class Change:
         reviewers: state by account id, in the order they were added; absent once removed.
         reviewers_by_email: the same for addresses without an account.
         votes: by label name and account id.
+        edits: what is being prepared, by account id.
         meta_revision: the state of everything but the code; another after each update.
         revert_of, cherry_pick_of: the number (and patch set) of the change this one came from.
         submission_id: shared by all changes that were submitted together.
@@ -173,6 +187,7 @@ class Change:
     attention: dict[int, Attention] = field(default_factory=dict)
     attention_removed: dict[int, Attention] = field(default_factory=dict)
     reviewed_files: dict[tuple[int, int], set[str]] = field(default_factory=dict)
+    edits: dict[int, Edit] = field(default_factory=dict)
     wip: bool = False
     review_started: bool = True
     private: bool = False
@@ -223,5 +238,6 @@ class Change:
             reviewer_updates=list(self.reviewer_updates),
             attention=dict(self.attention),
             attention_removed=dict(self.attention_removed),
+            edits=dict(self.edits),
             reviewed_files={key: set(paths) for key, paths in self.reviewed_files.items()},
         )

@@ -99,7 +99,7 @@ def test_a_clause_without_an_example_has_no_page(
     parts: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, lacking: str
 ) -> None:
     monkeypatch.setattr(parts.clauses, lacking, lambda: ())
-    with pytest.raises(parts.errors.NotTold, match="EXT-EXIT has .*: add them"):
+    with pytest.raises(parts.errors.NotTold, match=r"EXT-EXIT has .*: add them"):
         parts.clauses.catalogue_text("")
 
 

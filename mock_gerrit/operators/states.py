@@ -123,7 +123,7 @@ def is_(search: Search, value: str) -> Predicate:
 _HAS: dict[str, Operator] = {
     "draft": _mine(lambda change, me: any(item.author == me for item in change.drafts)),
     "star": _starred,
-    "edit": _mine(lambda _, __: False),
+    "edit": _mine(lambda change, me: me in change.edits),
     "unresolved": _simply(lambda change: change.unresolved_threads > 0),
     "attention": _simply(lambda change: bool(change.attention)),
 }

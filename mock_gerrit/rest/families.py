@@ -15,6 +15,7 @@ from mock_gerrit.rest import (
     comments,
     config,
     create,
+    edits,
     files,
     messages,
     moves,
@@ -54,6 +55,7 @@ _FAMILIES = (
     review,
     revisions,
     files,
+    edits,
     submit,
 )
 

@@ -68,12 +68,15 @@ def _hidden(call: Call, item: Change) -> bool:
     return call.host.projects[item.project].state == "HIDDEN"
 
 
-def revision(_: Call, raw: str, resources: Mapping[str, Any]) -> PatchSet:
-    """The patch set that `current`, a number or (the beginning of) a commit hash names."""
+def revision(call: Call, raw: str, resources: Mapping[str, Any]) -> PatchSet:
+    """The patch set that `current`, a number or (the beginning of) a commit hash names; `edit` is one's own edit."""
     item: Change = resources["change"]
     name = unquote_plus(raw)
     if name == "current":
         return item.current
+    edit = item.edits.get(call.user.id) if call.user else None
+    if name in {"edit", "0"} and edit and call.user:
+        return PatchSet(number=0, commit=edit.commit, uploader=call.user.id, created=call.host.now())
     if name.isascii() and name.isdigit() and len(name) < 6:
         numbered = item.patch_set(int(name))
         if numbered:

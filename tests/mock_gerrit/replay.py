@@ -70,45 +70,24 @@ class RecordedClock:
         self.now = max(self.now, moment or self.now)
 
 
-class Replay:
-    """One simulated host, going through the recorded scenarios in order."""
+class Twin:
+    """A simulated host that is asked what a real one was asked, and whose answers are compared with the real ones.
 
-    def __init__(self) -> None:
+    Attributes:
+        clock: stands where the real server's stood; what is asked next is answered at that moment.
+        host: the simulated host.
+        names: which drawn name of the real server stands for which of ours.
+    """
+
+    def __init__(self, url: str, *, name: str) -> None:
         self.clock = RecordedClock()
         self.world = World(clock=self.clock)
-        self.host: Host = self.world.host(f"http://{AUTHORITY}", name="recorded")
-        for entry in scenario(scenario_names()[0]).plugins:
-            id_, _, version = entry.partition(" ")
-            self.host.add_plugin(id_, version=version)
-        self._as_set_up()
+        self.host: Host = self.world.host(url, name=name)
         self.names = Names()
 
-    def _as_set_up(self) -> None:
-        """What the recorded server was configured to, without the defaults that simulators give to an empty host."""
-        configuration = self.host.projects["All-Projects"].settings
-        configuration.clear()
-        configuration["code-owners.config"] = "[codeOwners]\n\tdisabled = true\n"
-        self.host.plugin_state("depends-on").clear()
-        self.host.operator_aliases.update(independson="in_depends-on", hasdependson="has_depends-on")
-
-    def scenario(self, name: str) -> Iterator[Outcome]:
-        """The outcome of each step of the next scenario."""
-        told = scenario(name)
-        for step in told.steps:
-            self.clock.go_to(step.moment)
-            yield self._step(step, told.varies.get(step.index, ()))
-
-    def _step(self, step: Recorded, varies: tuple[str, ...]) -> Outcome:
-        file = step.file or restored_file(step)
-        if file:
-            self.host.projects[file["project"]].settings[file["path"]] = file["text"]
-        if step.push:
-            push(self.host, step)
-        if step.request is None:
-            return Outcome(step=step, verdict="set up")
-        return self._exchange(step, varies)
-
-    def _exchange(self, step: Recorded, varies: tuple[str, ...]) -> Outcome:
+    def exchange(self, step: Recorded, varies: tuple[str, ...] = ()) -> Outcome:
+        """How our answer to what a step asked compares; `varies` are places that differ from run to run."""
+        self.clock.go_to(step.moment)
         try:
             response = gerrit.answer(self.host, self._request(step))
         except Exception:  # noqa: BLE001 - a crash is one difference among others, not the end of the replay
@@ -121,7 +100,7 @@ class Replay:
         if not differences:
             return Outcome(step=step, verdict="identical")
         if response.unsimulated:
-            return Outcome(step=step, verdict="out of scope", nearest=response.unsimulated)
+            return Outcome(step=step, verdict="out of scope", differences=differences, nearest=response.unsimulated)
         return Outcome(step=step, verdict="differs", differences=differences)
 
     def _catch_up(self, step: Recorded) -> None:
@@ -137,10 +116,10 @@ class Replay:
         return Request(
             method=step.method,
             target=self.names.translate(step.target),
-            headers=(("Host", AUTHORITY), *headers.items()),
+            headers=(("Host", self.host.authority), *headers.items()),
             body=body,
-            scheme="http",
-            authority=AUTHORITY,
+            scheme=self.host.url.partition(":")[0],
+            authority=self.host.authority,
         )
 
     def _header(self, name: str, value: str) -> str:
@@ -154,6 +133,43 @@ class Replay:
             return value
         own = self.names.ours.get(password)
         return f"{scheme} {base64.b64encode(f'{user}{colon}{own}'.encode()).decode()}" if own else value
+
+
+class Replay:
+    """One simulated host, going through the recorded scenarios in order."""
+
+    def __init__(self) -> None:
+        self.twin = Twin(f"http://{AUTHORITY}", name="recorded")
+        self.host = self.twin.host
+        for entry in scenario(scenario_names()[0]).plugins:
+            id_, _, version = entry.partition(" ")
+            self.host.add_plugin(id_, version=version)
+        self._as_set_up()
+
+    def _as_set_up(self) -> None:
+        """What the recorded server was configured to, without the defaults that simulators give to an empty host."""
+        configuration = self.host.projects["All-Projects"].settings
+        configuration.clear()
+        configuration["code-owners.config"] = "[codeOwners]\n\tdisabled = true\n"
+        self.host.plugin_state("depends-on").clear()
+        self.host.operator_aliases.update(independson="in_depends-on", hasdependson="has_depends-on")
+
+    def scenario(self, name: str) -> Iterator[Outcome]:
+        """The outcome of each step of the next scenario."""
+        told = scenario(name)
+        for step in told.steps:
+            self.twin.clock.go_to(step.moment)
+            yield self._step(step, told.varies.get(step.index, ()))
+
+    def _step(self, step: Recorded, varies: tuple[str, ...]) -> Outcome:
+        file = step.file or restored_file(step)
+        if file:
+            self.host.projects[file["project"]].settings[file["path"]] = file["text"]
+        if step.push:
+            push(self.host, step)
+        if step.request is None:
+            return Outcome(step=step, verdict="set up")
+        return self.twin.exchange(step, varies)
 
 
 @cache
