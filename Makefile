@@ -24,7 +24,7 @@ demo: $(STAMP) ## certify the bundled task extension against four simulated Gerr
 
 test: $(STAMP) ## run the test suite
 	@echo "make: running the tests"
-	@$(BIN)/python -m pytest --quiet tests
+	@$(BIN)/python -m pytest --quiet --numprocesses=auto tests
 
 .venv/.tools: $(STAMP)
 	@echo "make: installing the tools that check the code"

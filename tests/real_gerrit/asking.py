@@ -75,6 +75,20 @@ class RealServer:
         context = ssl.create_default_context(cafile=trusted)
         self._connection = http.client.HTTPSConnection(urlsplit(url).netloc, context=context, timeout=60)
 
+    def permit(self, permissions: dict[str, Any]) -> None:
+        """Let everybody who is signed in do this to all branches, as in the recordings and in the simulation."""
+        told = {"add": {"refs/heads/*": {"permissions": permissions}}}
+        answer = self.answer("set up", 0, ask("admin POST /projects/All-Projects/access", told))
+        assert answer.status == 200, answer.response_body
+
+    def hang_up(self) -> None:
+        """Take another connection for what follows.
+
+        The container of the real server remembers headers for as long as a connection lasts, whatever their case: after
+        one `basic x`, it takes every `Basic x` for that.
+        """
+        self._connection.close()
+
     def answer(self, scenario: str, index: int, asked: Ask) -> Recorded:
         """Ask, and note the answer as step `index` of a scenario."""
         self._connection.request(asked.method, asked.target, body=asked.body or None, headers=asked.headers)
@@ -89,10 +103,6 @@ class RealServer:
             push=None,
             file=None,
         )
-
-    def close(self) -> None:
-        """Hang up."""
-        self._connection.close()
 
 
 def _told(body: bytes) -> dict[str, str]:

@@ -23,6 +23,13 @@ from tests.real_gerrit.scenarios.catalogue import SCENARIOS
 
 STARTER = Path(__file__).parents[2] / "fixtures" / "real_gerrit" / "gerrit.py"
 
+_EVERYBODY = "global:Registered-Users"
+PERMISSIONS = {
+    "label-Code-Review": {"label": "Code-Review", "rules": {_EVERYBODY: {"action": "ALLOW", "min": -2, "max": 2}}},
+    "submit": {"rules": {_EVERYBODY: {"action": "ALLOW"}}},
+    "revert": {"rules": {_EVERYBODY: {"action": "ALLOW"}}},
+}
+
 
 @contextmanager
 def real_gerrit() -> Iterator[Path]:
@@ -49,10 +56,12 @@ class SideBySide:
         self.url = str(json.loads((site / "real-gerrit.json").read_text())["url"]).rstrip("/")
         self.trusted = site / "etc" / "cert.pem"
         self.real = RealServer(self.url, trusted=str(self.trusted))
+        self.real.permit(PERMISSIONS)
         self.twin = Twin(self.url, name="gerrit")
 
     def scenario(self, name: str, scenario: Scenario) -> Iterator[Outcome]:
         """The outcome of each request of a scenario; the answers are sent back into it."""
+        self.real.hang_up()
         asking = scenario()
         index = 0
         answered: Recorded | None = None

@@ -1,0 +1,28 @@
+"""The scenarios, in the order in which they are asked of one server."""
+
+from __future__ import annotations
+
+from tests.real_gerrit.asking import Scenario
+from tests.real_gerrit.scenarios import building, querying, reading, writing
+
+SCENARIOS: dict[str, Scenario] = {
+    "building": building.building,
+    "changes": reading.changes,
+    "options": reading.options,
+    "names": reading.names,
+    "files": reading.files,
+    "elsewhere": reading.elsewhere,
+    "heads": reading.heads,
+    "credentials": reading.credentials,
+    "operators": querying.operators,
+    "combinations": querying.combinations,
+    "paging": querying.paging,
+    "states": writing.states,
+    "reviewers": writing.reviewers,
+    "reviews": writing.reviews,
+    "drafts": writing.drafts,
+    "creation": writing.creation,
+    "submitting": writing.submitting,
+    "messages": writing.messages,
+    "bad bodies": writing.bad_bodies,
+}
