@@ -28,8 +28,9 @@ from mock_gerrit.serving.authority import CertificateAuthority
 from mock_gerrit.serving.gateway import Gateway
 
 ROOT = Path(__file__).parents[1]
-SPECIMEN = ROOT / "fixtures" / "extensions" / "good" / "guide_second_mended.py"
+SPECIMEN = ROOT / "fixtures" / "extensions" / "good" / "guide_first_mended.py"
 TASK = ROOT / "fixtures" / "extensions" / "good" / "task"
+TOOL = "get_raw_detail"
 CALL = {"change_id": "1"}
 PAIRS = 7
 
@@ -73,7 +74,7 @@ async def a_fresh_interpreter(rig: Rig, folder: Path) -> float:
         client = Client(Pipes(process))
         await client.initialize()
         tools = await client.list_tools()
-        own = next(tool["name"] for tool in tools if tool["name"].startswith("get_task"))
+        own = next(tool["name"] for tool in tools if tool["name"] == TOOL)
         reply = await client.call_tool(own, CALL)
         taken = time.perf_counter() - began
         assert not reply.is_error, reply.text
@@ -88,7 +89,7 @@ async def a_trial(rig: Rig) -> float:
     subject = resolve_target(str(SPECIMEN), cwd=ROOT)
     began = time.perf_counter()
     async with rig.trial(subject, Surroundings(plugins=("task",))) as trial:
-        own = next(tool["name"] for tool in trial.tools if tool["name"].startswith("get_task"))
+        own = next(tool["name"] for tool in trial.tools if tool["name"] == TOOL)
         call = await trial.call(own, CALL)
         taken = time.perf_counter() - began
         assert call.succeeded, call.saw()

@@ -25,19 +25,26 @@ def without_source(subject: Subject, folder: Path) -> Subject:
     Returns:
         The subject as it lies in `folder`; the one that was given if it cannot be compiled (a syntax error stays one).
     """
+    moved = _moved_module(subject, folder) if subject.metadata is None else _moved_distribution(subject, folder)
     try:
-        if subject.metadata is not None:
-            root = subject.import_path[0]
-            shutil.copytree(root, folder, ignore=_IGNORED, dirs_exist_ok=True)
-            moved = {"import_path": (folder,), "metadata": folder / subject.metadata.relative_to(root)}
-        else:
-            moved = {"import_path": (folder,), "content": tuple(_copy(one, folder) for one in subject.content)}
         _compile_all(folder)
     except py_compile.PyCompileError:
         return subject
-    if subject.metadata is None:
-        moved["content"] = tuple(one if one.exists() else one.with_suffix(".pyc") for one in moved["content"])
-    return replace(subject, **moved)
+    return moved
+
+
+def _moved_distribution(subject: Subject, folder: Path) -> Subject:
+    assert subject.metadata is not None  # noqa: S101 - asked by the caller
+    root = subject.import_path[0]
+    shutil.copytree(root, folder, ignore=_IGNORED, dirs_exist_ok=True)
+    return replace(subject, import_path=(folder,), metadata=folder / subject.metadata.relative_to(root))
+
+
+def _moved_module(subject: Subject, folder: Path) -> Subject:
+    """Copy a module's files; a single file will be a `.pyc` once it is compiled."""
+    copies = [_copy(one, folder) for one in subject.content]
+    content = tuple(one if one.is_dir() else one.with_suffix(".pyc") for one in copies)
+    return replace(subject, import_path=(folder,), content=content)
 
 
 def _copy(path: Path, folder: Path) -> Path:

@@ -181,16 +181,35 @@ class Examination:
         return await self._once("addresses", lambda: scenarios.typed_addresses(self.bench, tools))
 
     async def routed(self, placement: Placement) -> Seen:
-        """Give the calls of each plugin-backed tool where the plugin is placed so."""
-        backed = [tool for tool in await self.tools() if await self.backing(str(tool["name"]))]
-        return await self._once(("routed", placement), lambda: scenarios.routed(self.bench, backed, placement))
+        """Give the calls of each tool that asks for a plugin, where the plugin is placed so."""
+        survey, plain = await self.survey(), await self.plain()
+        backings = {str(tool["name"]): backing_of(str(tool["name"]), survey, plain) for tool in await self.tools()}
+        parameters = {name: backing.parameter for name, backing in backings.items() if backing}
+        tools = {name: await self.tool(name) for name in parameters}
+        return await self._once(
+            ("routed", placement), lambda: scenarios.routed(self.bench, tools, parameters, placement)
+        )
 
     async def _with_tools(self, scenario: Callable[..., Awaitable[Seen]], **options: Any) -> Seen:  # noqa: ANN401
         return await scenario(self.bench, await self.tools(), **options)
 
     async def backing(self, tool: str) -> Backing | None:
-        """Tell how a tool is bound to a plugin; None for one that is not."""
-        return backing_of(tool, await self.survey(), await self.plain())
+        """Tell how a tool is bound to a plugin; None for one that is not.
+
+        A tool that looks at lists of plugins and then does the same whatever they say routes nothing by them.
+        """
+        found = backing_of(tool, await self.survey(), await self.plain())
+        if found is None or found.by_host or await self._routes_by_plugin(tool):
+            return found
+        return None
+
+    async def _routes_by_plugin(self, tool: str) -> bool:
+        """Tell whether it matters to a tool that asks for plugins by itself where the plugin is."""
+        plain, some, nowhere = await self.plain(), await self.routed("some"), await self.routed("nowhere")
+        usual = plain.call(tool)
+        refused = usual.succeeded and not some.call(tool, "lacks it").succeeded
+        elsewhere = (some.call(tool, "no address"), nowhere.call(tool, "no address"))
+        return refused or any((one.succeeded, one.hosts) != (usual.succeeded, usual.hosts) for one in elsewhere)
 
     async def foresee(self) -> None:
         """Begin every scenario beside each other, and return at once: worth it where most clauses will be judged."""

@@ -219,6 +219,17 @@ class Change:
             last[thread] = comment
         return sum(comment.unresolved for comment in last.values())
 
+    @property
+    def reviewed_by(self) -> set[int]:
+        """Who spoke on the change since its owner last did."""
+        spoken: set[int] = set()
+        for message in reversed(self.messages):
+            if message.author == self.owner:
+                break
+            if message.author is not None:
+                spoken.add(message.author)
+        return spoken
+
     def patch_set(self, number: int) -> PatchSet | None:
         """The patch set of a number, or None."""
         return next((item for item in self.patch_sets if item.number == number), None)

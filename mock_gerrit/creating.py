@@ -38,8 +38,12 @@ def create(
     topic: str | None = None,
     wip: bool = False,
     private: bool = False,
+    merged: bool = True,
 ) -> Change:
-    """A change with one commit on `base`; without files one that changes nothing."""
+    """A change with one commit on `base`; without files one that changes nothing.
+
+    `merged` is whether Gerrit notes how the commit was merged; of a patch it does not.
+    """
     repository = host.repository(project)
     found: list[str] = CHANGE_ID.findall(message)
     change_id = found[-1] if found else draw_change_id(host)
@@ -61,7 +65,7 @@ def create(
         topic=topic,
         wip=wip,
         private=private,
-        merge=ServerMerge(),
+        merge=ServerMerge() if merged else None,
     )
 
 

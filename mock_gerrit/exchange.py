@@ -51,12 +51,12 @@ class Request:
     @property
     def path(self) -> str:
         """The target without its query, still percent-encoded."""
-        return self.target.partition("?")[0]
+        return self.target.partition("#")[0].partition("?")[0]
 
     @property
     def query_string(self) -> str:
         """What follows the first `?` of the target; empty without one."""
-        return self.target.partition("?")[2]
+        return self.target.partition("#")[0].partition("?")[2]
 
 
 @dataclass(frozen=True, kw_only=True)

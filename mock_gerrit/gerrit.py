@@ -127,7 +127,8 @@ def _run(call: Call, found: Found, route: Route) -> Response:
     if route.permit:
         route.permit(call)
     pairs = _query_pairs(call.request)
-    call.options = parse_options(pairs, route.options, plugin_options=families.takes_plugin_options(route))
+    if not route.any_options:
+        call.options = parse_options(pairs, route.options, plugin_options=families.takes_plugin_options(route))
     if call.options.plugin:
         change_options(call.host, call.options.plugin)
     if route.method not in _READING:
@@ -147,10 +148,9 @@ def _run(call: Call, found: Found, route: Route) -> Response:
 
 def _query_pairs(request: Request) -> list[tuple[str, str]]:
     pairs = []
-    for part in request.query_string.split("&"):
-        if part:
-            name, _, value = part.partition("=")
-            pairs.append((_decoded(name), _decoded(value)))
+    for part in request.query_string.split("&") if request.query_string else ():
+        name, _, value = part.partition("=")
+        pairs.append((_decoded(name), _decoded(value)))
     return pairs
 
 
@@ -167,6 +167,8 @@ def _decoded(text: str) -> str:
 
 def _fields(value: Any, pairs: list[tuple[str, str]]) -> Any:  # noqa: ANN401 - any JSON
     wanted = [item for name, given in pairs if name == "fields" for item in given.split(",")]
+    if wanted and isinstance(value, list):
+        return [_fields(item, pairs) for item in value]
     if not wanted or not isinstance(value, dict):
         return value
     return {name: {} if isinstance(item, dict) else item for name, item in value.items() if name in wanted}

@@ -165,7 +165,7 @@ async def without_an_address_the_first_host_with_the_plugin_is_asked(examination
 
 
 def _judge_reached(call: Call, host: str, expected: str) -> None:
-    reached = sorted({entry.host for entry in call.own})
+    reached = sorted(call.hosts)
     if reached != [host]:
         raise Finding(
             expected=expected, saw=f"{' and '.join(reached) or 'no host'} asked; {call.saw()}", evidence=call.evidence()
@@ -313,7 +313,7 @@ async def a_disabled_plugin_counts_as_absent(examination: Examination, tool: str
         seen.call(tool, "no address"), FIRST.name, f"{FIRST.url} to be asked, as {disabled.url} has the plugin disabled"
     )
     call = seen.call(tool, "disabled there")
-    if call.succeeded and any(entry.host == disabled.name for entry in call.own):
+    if call.succeeded and disabled.name in call.hosts:
         raise Finding(
             expected=f"a refusal, as {disabled.url} has the plugin disabled", saw=call.saw(), evidence=call.evidence()
         )

@@ -370,7 +370,7 @@ async def every_form_of_an_address_reaches_its_host(examination: Examination, to
     seen = await examination.typed_addresses()
     for form, (host, url) in BASE_FORMS.items():
         call = seen.call(tool, form)
-        reached = {entry.host for entry in call.own}
+        reached = call.hosts
         expected = (
             f"every request to reach {next(plan.url for plan in HOSTS if plan.name == host)} for {url!r} ({form})"
         )

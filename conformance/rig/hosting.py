@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import io
+import json
 import os
 import sys
 import traceback
@@ -16,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from conformance.subject import ENTRY_POINT_GROUP
+from conformance.wire.client import LATEST_STATEFUL_VERSION
 
 if TYPE_CHECKING:
     from conformance.rig.channel import Channel
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 
 EARLY = ("anyio._backends._asyncio", "gerrit_mcp_server.extensions", "gerrit_mcp_server.plugin_registry")
 """Modules that every child would otherwise import for itself, at its first use of them."""
+
+HELLO = {"capabilities": {}, "clientInfo": {"name": "rehearsal", "version": "1"}}
 
 _ADVERTISING: list[str] = []
 """The metadata folders of installed distributions that advertise extensions."""
@@ -41,7 +46,22 @@ def warm() -> Any:  # noqa: ANN401 - the application of the reference host
         for found in importlib.metadata.distributions()
         if (path := getattr(found, "_path", None)) and any(e.group == ENTRY_POINT_GROUP for e in found.entry_points)
     ]
+    _rehearse(factory.build())
     return factory.build()
+
+
+def _rehearse(application: Any) -> None:  # noqa: ANN401 - the application of the reference host
+    """Play a session on a host of its own, so that what is made at first use is made before the fork.
+
+    The SDK compiles its validators lazily; a child would do that again for every trial.
+    """
+    asked = [
+        {"id": 1, "method": "initialize", "params": {**HELLO, "protocolVersion": LATEST_STATEFUL_VERSION}},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/list", "params": {}},
+    ]
+    lines = b"".join(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n" for message in asked)
+    application.serve_stdio(io.BytesIO(lines), io.BytesIO())
 
 
 def serve(payload: dict[str, Any], channel: Channel) -> None:

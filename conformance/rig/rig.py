@@ -9,7 +9,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +27,6 @@ from mock_gerrit.serving.authority import CertificateAuthority
 from mock_gerrit.serving.gateway import Gateway
 
 if TYPE_CHECKING:
-    from mock_gerrit.faults import Fault
     from mock_gerrit.world import World
 
 TRIALS_AT_ONCE = 4
@@ -89,15 +88,13 @@ class Rig:
 
     @asynccontextmanager
     async def trial(
-        self, subject: Subject, surroundings: Surroundings, *, faults: Iterable[Fault] = (), declared_only: bool = False
+        self, subject: Subject, surroundings: Surroundings, *, declared_only: bool = False
     ) -> AsyncIterator[Trial]:
         """Fork a child, load the subject in it, and open a session; close all of it afterwards.
 
         A subject that cannot be loaded gives a trial without a session: see `Trial.stage`.
         """
         world = self.world(surroundings)
-        for fault in faults:
-            world.faults.add(fault)
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self._places)
             home = Path(tempfile.mkdtemp(prefix="trial-", dir=self.folder))
@@ -117,7 +114,7 @@ class Rig:
                 yield trial
             finally:
                 trial.record = await asyncio.shield(self._close(trial))
-                self.gerrit_calls += len(world.journal.since(0))
+                self.gerrit_calls += trial.requests + trial.world.journal.mark()
 
     async def run(
         self, command: Sequence[str], *, folder: Path, import_path: Sequence[str] = (), seconds: float

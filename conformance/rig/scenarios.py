@@ -7,7 +7,7 @@ scenario, so an `Examination` runs each at most once.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from conformance.outcomes import Inconclusive
 from conformance.profile import Profile
 from conformance.rig.rig import Rig
 from conformance.rig.samples import BASE_URL_PARAMETER, sample_arguments
-from conformance.rig.surroundings import BASE_FORMS, HOSTS, NO_EXTENSIONS_KEY, NULL, Placement, Surroundings
+from conformance.rig.surroundings import BASE_FORMS, NO_EXTENSIONS_KEY, NULL, Placement, Surroundings
 from conformance.rig.trial import Call, Trial
 from conformance.subject import Subject
 
@@ -70,9 +70,15 @@ class Seen:
     """Tools that could not be called because nobody knows with what."""
 
     def call(self, tool: str, step: str = "") -> Call:
-        """Give the call of a tool in a step; raises the Inconclusive where it could not be made."""
+        """Give the call of a tool in a step; raises Inconclusive where it could not be made."""
         if tool in self.unknown:
             raise self.unknown[tool]
+        if (tool, step) not in self.calls:
+            why = self.trials[-1].session_trouble if self.trials else ""
+            raise Inconclusive(
+                f"{tool} could not be called, as the subject did not load again: {why or 'it did not say why'}",
+                supply="run again on a machine with less to do",
+            )
         return self.calls[tool, step]
 
     def calls_of(self, tool: str) -> list[Call]:
@@ -114,43 +120,57 @@ def _names(tools: list[dict[str, Any]]) -> list[str]:
     return [str(tool["name"]) for tool in tools]
 
 
-Step = tuple[str, Mapping[str, Any], "tuple[Fault, ...]"]
-"""A step's name, the arguments that it adds, and the faults in force during it."""
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One call that a scenario makes."""
+
+    tool: ToolEntry
+    name: str = ""
+    added: Mapping[str, Any] = field(default_factory=dict)
+    """Arguments on top of the plainest ones."""
+    faults: tuple[Fault, ...] = ()
+    """What goes wrong at the hosts during the call."""
 
 
-async def steps(bench: Bench, tools: list[ToolEntry], plan: list[Step], **changes: Any) -> Seen:  # noqa: ANN401
-    """Call each tool once for each step of `plan`, in one trial; one that ends the process costs a new trial."""
-    seen = Seen()
-    todo: list[tuple[ToolEntry, Step]] = []
-    for tool in tools:
-        try:
-            bench.arguments(tool)
-        except Inconclusive as unknown:
-            seen.unknown[str(tool["name"])] = unknown
-            continue
-        todo += [(tool, step) for step in plan]
+async def play(bench: Bench, steps: Iterable[Step], **changes: Any) -> Seen:  # noqa: ANN401 - fields of Surroundings
+    """Make all calls in one trial, each in a world that no earlier call has changed.
+
+    A call without an answer costs a new trial: what did not answer once may not answer again.
+    """
+    seen, surroundings = Seen(), bench.surroundings(**changes)
+    todo = [step for step in steps if _can_be_called(bench, step.tool, seen)]
     while todo:
-        async with bench.rig.trial(bench.subject, bench.surroundings(**changes)) as trial:
+        async with bench.rig.trial(bench.subject, surroundings) as trial:
             seen.trials.append(trial)
-            if not trial.in_session:
-                break
-            while todo and trial.alive:
-                tool, (name, added, faults) = todo.pop(0)
-                trial.world.faults.clear()
-                for fault in faults:
-                    trial.world.faults.add(fault)
-                call = await trial.call(str(tool["name"]), {**bench.arguments(tool), **added})
-                seen.calls[str(tool["name"]), name] = call
+            while todo and trial.in_session and trial.alive:
+                step = todo.pop(0)
+                trial.enter(bench.rig.world(surroundings), step.faults)
+                tool = str(step.tool["name"])
+                call = await trial.call(tool, {**bench.arguments(step.tool), **step.added})
+                seen.calls[tool, step.name] = call
                 if call.reply is None:
-                    break  # what does not answer may not answer the next call either
+                    break
             else:
                 trial.tools_after = await trial.names_now()
+        if not trial.in_session:
+            break
     return seen
+
+
+def _can_be_called(bench: Bench, tool: ToolEntry, seen: Seen) -> bool:
+    """Tell whether arguments are known for a tool; where they are not, `seen` keeps what to supply."""
+    try:
+        bench.arguments(tool)
+    except Inconclusive as unknown:
+        seen.unknown[str(tool["name"])] = unknown
+        return False
+    return True
 
 
 async def plain(bench: Bench, tools: list[ToolEntry]) -> Seen:
     """Call each tool with the plainest arguments where every host has every plugin, and no list is remembered."""
-    return await steps(bench, tools, [("", {}, ())], placement="everywhere", plugin_list_ttl_seconds=0)
+    steps = [Step(tool=tool) for tool in tools]
+    return await play(bench, steps, placement="everywhere", plugin_list_ttl_seconds=0)
 
 
 async def not_found(bench: Bench, tools: list[ToolEntry], *, returns_http_errors: bool) -> Seen:
@@ -158,27 +178,46 @@ async def not_found(bench: Bench, tools: list[ToolEntry], *, returns_http_errors
     from mock_gerrit.faults import Fault  # noqa: PLC0415 - loaded with the first trial
 
     fault = Fault(kind="status", status=404, body=NOT_FOUND, not_path=r"^/plugins/?$", nth=1)
-    return await steps(bench, tools, [("", {}, (fault,))], returns_http_errors=returns_http_errors)
+    steps = [Step(tool=tool, faults=(fault,)) for tool in tools]
+    return await play(bench, steps, returns_http_errors=returns_http_errors)
 
 
 async def typed_addresses(bench: Bench, tools: list[ToolEntry]) -> Seen:
     """Call each tool with `gerrit_base_url` as null and in every form that a person types."""
-    plan: list[Step] = [(NULL, {BASE_URL_PARAMETER: None}, ())]
-    plan += [(form, {BASE_URL_PARAMETER: url}, ()) for form, (_, url) in BASE_FORMS.items()]
-    return await steps(bench, tools, plan, placement="everywhere")
-
-
-async def routed(bench: Bench, tools: list[ToolEntry], placement: Placement) -> Seen:
-    """Call each plugin-backed tool where not every host has the plugin: with no, a right and a wrong address."""
-    urls = {plan.name: plan.url for plan in HOSTS}
-    plan: list[Step] = [
-        ("no address", {}, ()),
-        ("has it", {BASE_URL_PARAMETER: urls["elm"]}, ()),
-        ("lacks it", {BASE_URL_PARAMETER: urls["cedar"]}, ()),
-        ("lacks it, again", {BASE_URL_PARAMETER: urls["cedar"]}, ()),
+    forms: dict[str, str | None] = {NULL: None, **{form: url for form, (_, url) in BASE_FORMS.items()}}
+    steps = [
+        Step(tool=tool, name=form, added={BASE_URL_PARAMETER: url}) for tool in tools for form, url in forms.items()
     ]
-    if placement == "nowhere":
-        plan = plan[:1]
-    if placement == "disabled-first":
-        plan = [plan[0], ("disabled there", {BASE_URL_PARAMETER: HOSTS[0].url}, ())]
-    return await steps(bench, tools, plan, placement=placement, masks_errors=True)
+    return await play(bench, steps)
+
+
+ADDRESSES: Mapping[Placement, Mapping[str, str | None]] = {
+    "some": {
+        "no address": None,
+        "has it": "https://elm.example.com/r",
+        "lacks it": "https://cedar.example.com",
+        "lacks it, again": "https://cedar.example.com",
+    },
+    "nowhere": {"no address": None},
+    "disabled-first": {"no address": None, "disabled there": "https://alder.example.com"},
+}
+"""The steps of a routed call for each placement of the plugin, with the address that each gives."""
+
+
+async def routed(
+    bench: Bench, tools: Mapping[str, ToolEntry], parameters: Mapping[str, str], placement: Placement
+) -> Seen:
+    """Call plugin-backed tools where not every host has the plugin: with no, a right and a wrong address.
+
+    Args:
+        bench: the subject.
+        tools: the tools by name.
+        parameters: for each tool, the parameter that takes the address.
+        placement: which hosts have the plugin.
+    """
+    steps = [
+        Step(tool=tool, name=step, added={} if url is None else {parameters[name]: url})
+        for name, tool in tools.items()
+        for step, url in ADDRESSES[placement].items()
+    ]
+    return await play(bench, steps, placement=placement, masks_errors=True)

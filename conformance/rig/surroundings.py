@@ -181,7 +181,8 @@ def _fill(host: Host, token: str) -> None:
     host.change(
         "demo", owner=alice, subject="Count the leaves", topic="leaves", reviewers=(bob,),
         files={"leaves.py": "def count(tree):\n    return len(tree)\n", "docs/guide.md": "# Leaves\n"},
-        votes={"Code-Review": 1},
+        votes={"Code-Review": 2},
+        comments=({"path": "leaves.py", "line": 2, "message": "Count the twigs, too?", "author": bob},),
     )  # fmt: skip
     host.change("demo", owner=bob, subject="Water the roots", files={"roots.py": "WATER = 3\n"})
     host.change("demo", owner=alice, subject="Prune the twigs", files={"twigs.py": "TWIGS = []\n"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from conformance.rig.warm import Child
     from conformance.wire.client import Client
     from conformance.wire.reply import ToolReply
+    from mock_gerrit.faults import Fault
     from mock_gerrit.journal import Entry
     from mock_gerrit.serving.gateway import Gateway
     from mock_gerrit.world import World
@@ -61,6 +62,11 @@ class Call:
     def lists(self) -> list[Entry]:
         """The requests for a host's list of plugins."""
         return [entry for entry in self.entries if entry.is_plugin_list]
+
+    @property
+    def hosts(self) -> set[str]:
+        """The names of the hosts that the tool's own requests reached."""
+        return {entry.host for entry in self.own}
 
     @property
     def succeeded(self) -> bool:
@@ -123,6 +129,8 @@ class Trial:
     in_session: bool = False
     session_trouble: str = ""
     """Why there is no session although the subject was loaded."""
+    requests: int = 0
+    """How many requests reached the worlds that this trial has left."""
     record: Record | None = None
     """What the guardian saw, once the trial is closed."""
 
@@ -134,6 +142,13 @@ class Trial:
     def alive(self) -> bool:
         """The child has not ended."""
         return not self.child.ended
+
+    def enter(self, world: World, faults: Iterable[Fault]) -> None:
+        """Put another world around the child, with faults of its own; what was asked of the old one is only counted."""
+        self.requests += self.world.journal.mark()
+        self.world = self.gateway.world = world
+        for fault in faults:
+            world.faults.add(fault)
 
     async def call(self, tool: str, arguments: Mapping[str, Any], *, seconds: float = 15.0) -> Call:
         """Call a tool and gather what that caused; a call never raises for what the subject does."""

@@ -65,6 +65,8 @@ class Body:
     def object(self, name: str) -> dict[str, Any] | None:
         """An object; None where it is left out or null."""
         value = self.fields.get(name)
+        if value == []:  # an object may come as an array of pairs
+            return {}
         if value is not None and not isinstance(value, dict):
             raise _invalid()
         return value

@@ -46,9 +46,24 @@ OPTIONS = frozenset(
         "CUSTOM_KEYED_VALUES",
         "STAR",
         "PARENTS",
+        "DRAFT_COMMENTS",
     }
 )
 """The words `o=` takes."""
+
+FROM_NOTES = frozenset(
+    {
+        "ALL_COMMITS",
+        "ALL_REVISIONS",
+        "CHANGE_ACTIONS",
+        "CHECK",
+        "COMMIT_FOOTERS",
+        "CURRENT_ACTIONS",
+        "CURRENT_COMMIT",
+        "MESSAGES",
+    }
+)
+"""Options for which Gerrit reads a change anew, even as a row of a query."""
 
 DETAIL = frozenset({"LABELS", "DETAILED_LABELS", "DETAILED_ACCOUNTS", "MESSAGES", "REVIEWER_UPDATES"})
 """What `/detail` shows without being asked."""
@@ -118,7 +133,7 @@ class _Writer:
         if self.labelled:
             self.people()
         if "REVIEWER_UPDATES" in self.options:
-            self.info["reviewer_updates"] = [] if self.from_index else self.reviewer_updates()
+            self.info["reviewer_updates"] = self.reviewer_updates()
         if "MESSAGES" in self.options:
             self.info["messages"] = [
                 message_info(self.call, item, detailed=self.detailed) for item in self.change.messages
@@ -169,6 +184,9 @@ class _Writer:
         info["updated"] = timestamp(change.updated)
         if self.starred():
             info["starred"] = True
+        user = self.call.user
+        if "REVIEWED" in self.options and user is not None and user.id in change.reviewed_by:
+            info["reviewed"] = True
         if change.is_open:
             info["submit_type"] = self.host.projects[change.project].submit_type
         if "SUBMITTABLE" in self.options:
@@ -226,6 +244,8 @@ class _Writer:
         return result
 
     def reviewer_updates(self) -> list[dict[str, Any]]:
+        if self.from_index and not FROM_NOTES & self.options:
+            return []
         return [
             {
                 "updated": timestamp(update.updated),

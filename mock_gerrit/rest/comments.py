@@ -33,7 +33,7 @@ def comment_info(
     if patch_set and comment.message_id:
         info["change_message_id"] = comment.message_id
     info["unresolved"] = comment.unresolved
-    if call.options.flag("enable-context"):
+    if patch_set and call.options.flag("enable-context"):
         info |= context(call, change, comment, call.options.integer("context-padding") or 0)
     if patch_set:
         info["patch_set"] = comment.patch_set
@@ -107,7 +107,7 @@ def _own(call: Call, change: Change) -> list[Comment]:
     return [item for item in change.drafts if item.author == call.user.id]
 
 
-@routes.get("/changes/{change}/revisions/{revision}/comments/", options=LIST_OPTIONS, doc="#list-comments")
+@routes.get("/changes/{change}/revisions/{revision}/comments/", any_options=True, doc="#list-comments")
 def of_revision(call: Call, *, change: Change, revision: PatchSet) -> dict[str, list[dict[str, Any]]]:
     """The published comments of a revision by path."""
     chosen = [item for item in change.comments if item.patch_set == revision.number]
@@ -132,7 +132,7 @@ def redact(call: Call, *, change: Change, revision: PatchSet, comment: Comment) 
     return comment_info(call, change, redacted, path=True)
 
 
-@routes.get("/changes/{change}/revisions/{revision}/drafts/", options=LIST_OPTIONS, doc="#list-drafts")
+@routes.get("/changes/{change}/revisions/{revision}/drafts/", any_options=True, doc="#list-drafts")
 def drafts(call: Call, *, change: Change, revision: PatchSet) -> dict[str, list[dict[str, Any]]]:
     """One's own drafts of a revision by path."""
     chosen = [item for item in _own(call, change) if item.patch_set == revision.number]
@@ -207,6 +207,8 @@ def update_draft(call: Call, *, change: Change, revision: PatchSet, draft: Comme
         change.drafts.remove(draft)
         return NO_CONTENT
     path = call.body.text("path")
+    if call.body.text("id") not in {None, draft.id}:
+        raise bad_request("id must match URL")
     if path is None:
         raise GerritError(500, "Internal server error")
     new = draft_of(change, call.body, path)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any
-
 from mock_gerrit.building import CHANGE_ID
 from mock_gerrit.creating import create, draw_change_id
 from mock_gerrit.entities import Project
 from mock_gerrit.errors import GerritError, bad_request, conflict, not_permitted, unprocessable
 from mock_gerrit.repository import Identity, full_branch_name, short_branch_name
+from mock_gerrit.rest.body import INVALID
 from mock_gerrit.rest.call import Call, Created
-from mock_gerrit.rest.change_info import change_info
+from mock_gerrit.rest.change_info import OPTIONS, change_info
 from mock_gerrit.rest.messages import cleaned
 from mock_gerrit.rest.options import many
 from mock_gerrit.rest.resources import find_changes
@@ -27,15 +26,19 @@ _BAD_CHANGE_ID = re.compile(r"^Change-Id: *(\S*) *$", re.MULTILINE)
 def create_change(call: Call) -> Created:
     """Makes a change with a commit that changes nothing yet."""
     body = call.body
+    options = body.texts("response_format_options") or []
+    if not OPTIONS.issuperset(options):
+        raise bad_request(INVALID)
     status = body.choice("status", ("NEW", "MERGED", "ABANDONED"))
     _check_required(call)
     if status not in {None, "NEW"}:
         raise bad_request("unsupported change status")
     project = _project(call)
     call.check_notify()
-    ref = full_branch_name(body.text("branch") or "")
+    branch = body.text("branch") or ""
+    ref = branch if branch == "HEAD" else full_branch_name(branch)
     base = _base(call, project, ref)
-    message = cleaned(body.text("subject") or "")
+    message = _message(call)
     _check_change_id(call, project, ref, message)
     made = create(
         call.host,
@@ -48,15 +51,17 @@ def create_change(call: Call) -> Created:
         topic=(body.text("topic") or "").strip() or None,
         wip=bool(body.flag("work_in_progress")),
         private=bool(body.flag("is_private")),
+        merged=body.part("patch") is None,
     )
-    options: Any = body.texts("response_format_options") or []
     return Created(value=change_info(call, made, options))
 
 
 def _check_required(call: Call) -> None:
-    for field, name in (("project", "project"), ("branch", "branch"), ("subject", "commit message")):
+    for field in ("project", "branch"):
         if not (call.body.text(field) or "").strip():
-            raise bad_request(f"{name} must be non-empty")
+            raise bad_request(f"{field} must be non-empty")
+    if not _message(call).strip():
+        raise bad_request("commit message must be non-empty")
     if call.body.text("base_change") and call.body.text("base_commit"):
         raise bad_request("only provide one of base_change or base_commit")
     author = call.body.part("author")
@@ -64,8 +69,14 @@ def _check_required(call: Call) -> None:
         raise bad_request("Author must specify name and email")
 
 
+def _message(call: Call) -> str:
+    """The commit message, without lines that are comments."""
+    message = cleaned(re.sub(r"(?m)^#.*$\n?", "", call.body.text("subject") or ""))
+    return message.rstrip("\n") if CHANGE_ID.search(message) else message
+
+
 def _project(call: Call) -> Project:
-    name = call.body.text("project") or ""
+    name = (call.body.text("project") or "").removesuffix(".git")
     found = call.host.projects.get(name)
     if found is None or not may_read(call.user, found):
         raise unprocessable(f"Project Not Found: {name}")
@@ -80,7 +91,7 @@ def _base(call: Call, project: Project, ref: str) -> str | None:
     """The commit to build on."""
     repository = call.host.repository(project.name)
     tip = repository.refs.get(ref)
-    if ref.startswith("refs/meta/"):
+    if ref == "HEAD" or (ref.startswith("refs/") and not ref.startswith("refs/heads/")):
         raise GerritError(404, f"ref {ref} not found")
     if call.body.flag("new_branch"):
         if tip is not None:
@@ -112,7 +123,9 @@ def _check_merge(call: Call, project: Project, tip: str | None) -> None:
     wanted = call.body.part("merge")
     if wanted is None:
         return
-    source = wanted.text("source") or ""
+    source = wanted.text("source")
+    if not source:
+        raise bad_request("merge.source must be non-empty")
     repository = call.host.repository(project.name)
     commit = repository.branch(source)
     if commit is None:

@@ -110,7 +110,9 @@ class _Walk:
     def _view(self) -> Found | dict[str, Collection]:
         projection = unquote_plus(self.segments.pop(0)) if self.segments else "/"
         method = "GET" if self.segments else self.method
-        prefix, _, name = projection.rpartition("~")
+        prefix, tilde, name = projection.rpartition("~")
+        if tilde and not prefix:
+            raise not_found(projection)
         for owner in self._owners(prefix, name or "/"):
             place = self.places[owner]
             views = place.views.get(name or "/", {})

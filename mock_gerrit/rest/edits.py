@@ -38,8 +38,9 @@ def _own(call: Call, change: Change) -> Edit | None:
 @routes.get("/changes/{change}/edit/", options=GET_OPTIONS, doc="#get-edit-detail")
 def get_edit(call: Call, *, change: Change) -> dict[str, Any] | NoContent:
     """One's own edit; nothing where there is none."""
+    user = call.signed_in()
     edit = _own(call, change)
-    if edit is None or call.user is None:
+    if edit is None:
         return NO_CONTENT
     repository = call.host.repository(change.project)
     facts = repository.facts(edit.commit)
@@ -55,7 +56,7 @@ def get_edit(call: Call, *, change: Change) -> dict[str, Any] | NoContent:
         },
         "base_patch_set_number": edit.base,
         "base_revision": based_on.commit if based_on else edit.commit,
-        "ref": f"refs/users/{call.user.id % 100:02}/{call.user.id}/edit-{change.number}/{edit.base}",
+        "ref": f"refs/users/{user.id % 100:02}/{user.id}/edit-{change.number}/{edit.base}",
     }
     if call.options.flag("list"):
         info["files"] = files_with_message(repository, parent_of(repository, edit.commit), edit.commit, between=False)

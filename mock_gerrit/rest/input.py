@@ -29,7 +29,7 @@ def read_body(request: Request, route: Route) -> Body:
         return Body(given=False)
     if content_type == "text/plain":
         return _from_text(text.strip(), route)
-    if content_type == "application/x-www-form-urlencoded":
+    if content_type == "application/x-www-form-urlencoded" and request.method == "POST":
         return Body({name: values[-1] for name, values in parse_qs(text).items()})
     raise bad_request("Expected Content-Type: application/json")
 

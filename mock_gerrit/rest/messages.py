@@ -79,9 +79,9 @@ def cleaned(message: str) -> str:
 
 def _check_change_id(change: Change, message: str) -> None:
     found: list[str] = CHANGE_ID.findall(message)
-    if not found:
+    if not found and not re.search(r"^Change-Id: *I", message, re.MULTILINE):
         raise conflict("missing Change-Id footer")
-    if found[-1] != change.change_id:
+    if not found or found[-1] != change.change_id:
         raise conflict("wrong Change-Id footer")
 
 

@@ -22,13 +22,13 @@ from mock_gerrit.visibility import may_see
 routes = Routes()
 
 
-@routes.post("/changes/{change}/rebase", default_field="base", doc="#rebase-change")
+@routes.post("/changes/{change}/rebase", doc="#rebase-change")
 def rebase_change(call: Call, *, change: Change) -> dict[str, Any]:
     """Puts the current patch set on the tip of its branch, or on another base."""
     return rebase_revision(call, change=change, revision=change.current)
 
 
-@routes.post("/changes/{change}/revisions/{revision}/rebase", default_field="base", doc="#rebase-revision")
+@routes.post("/changes/{change}/revisions/{revision}/rebase", doc="#rebase-revision")
 def rebase_revision(call: Call, *, change: Change, revision: PatchSet) -> dict[str, Any]:
     """The same for any patch set."""
     if not change.is_open:

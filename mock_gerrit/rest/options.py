@@ -125,8 +125,9 @@ def _checked(option: Option, name: str, value: str) -> str:
     if option.kind == "integer":
         valid = value.removeprefix("-").removeprefix("+").isdecimal() and -(2**31) <= int(value) < 2**31
     elif option.choices:
-        value = value.upper().replace("-", "_")
-        valid = value in option.choices
+        word = value.upper().replace("-", "_")
+        valid = word in option.choices
+        value = word if valid or option.kind == "many" else value
     elif option.kind == "flag":
         valid = value.lower() in {"", "true", "false", "yes", "no", "on", "off", "1", "0"}
     if not valid:

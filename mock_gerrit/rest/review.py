@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from mock_gerrit import updates
-from mock_gerrit.changes import Change, PatchSet
+from mock_gerrit.changes import PATCH_SET_LEVEL, Attention, Change, PatchSet
 from mock_gerrit.errors import GerritError, bad_request, not_permitted, unprocessable
 from mock_gerrit.people import find_one
 from mock_gerrit.plugins.contributions import simulators
@@ -13,7 +15,7 @@ from mock_gerrit.rest.attention import attend, one_account
 from mock_gerrit.rest.body import INVALID, Body, as_integer, bodies
 from mock_gerrit.rest.call import Call, Refused
 from mock_gerrit.rest.change_info import DETAIL, change_info
-from mock_gerrit.rest.comments import NO_FILE, new_comment
+from mock_gerrit.rest.comments import NO_FILE, new_comment, range_of
 from mock_gerrit.rest.reviewers import STATES, add_reviewer
 from mock_gerrit.rest.routes import Routes
 from mock_gerrit.reviewing import NewComment, Review, accepted_votes, apply, check_votes
@@ -58,8 +60,9 @@ def post_review(call: Call, *, change: Change, revision: PatchSet) -> Any:  # no
         result["reviewers"] = added
     if labels is not None:
         result = {"labels": labels, **result}
+    before = dict(change.attention)
     apply(call.host, change, revision, call.signed_in(), review)
-    _attention(call, change)
+    _attention(call, change, before)
     if review.ready:
         result["ready"] = True
     options = call.body.texts("response_format_options") or []
@@ -78,7 +81,7 @@ def _review(call: Call, change: Change, revision: PatchSet, labels: dict[str, in
     ready, wip = body.flag("ready"), body.flag("work_in_progress")
     if ready and wip:
         return Refused(value={"error": "work_in_progress and ready are mutually exclusive"})
-    if (ready or wip) and not call.may_change(change):
+    if ((ready and change.wip) or (wip and not change.wip)) and not call.may_change(change):
         raise not_permitted("toggle work in progress state")
     message = (body.text("message") or "").strip()
     if len(message) > COMMENT_LIMIT:
@@ -121,8 +124,22 @@ def _comment(call: Call, change: Change, revision: PatchSet, path: str, entry: B
     line = entry.integer("line")
     if line is not None and line < 0:
         raise bad_request(f"negative line number {line} not allowed on {path}")
+    if path == PATCH_SET_LEVEL and any(entry.fields.get(name) is not None for name in ("side", "range", "line")):
+        raise bad_request("Patchset-level comments can't have side, range, or line")
+    _check_range(entry, path)
     message = (entry.text("message") or "").strip()
     return new_comment(change, entry, path, message) if message else None
+
+
+def _check_range(entry: Body, path: str) -> None:
+    """Refuses a range that ends before it begins; a draft may have one."""
+    given = range_of(entry)
+    if given is None:
+        return
+    start, end = (given.start_line, given.start_character), (given.end_line, given.end_character)
+    if start[0] < 1 or min(start[1], end[1]) < 0 or end < start:
+        told = f"{start[0]}:{start[1]} - {end[0]}:{end[1]}"
+        raise bad_request(f"Range ({told}) is not valid for the comment on {path}")
 
 
 def _refuse_foreign_removals(call: Call, change: Change, entries: list[Body]) -> None:
@@ -147,8 +164,8 @@ def _refuse_on_behalf(call: Call, labels: dict[str, int] | None) -> None:
     raise GerritError(403, f'not permitted to modify label "{next(iter(labels))}" on behalf of "{other}"')
 
 
-def _attention(call: Call, change: Change) -> None:
-    """What the reply itself asks to do with the attention set."""
+def _attention(call: Call, change: Change, before: Mapping[int, Attention]) -> None:
+    """What the reply itself asks to do with the attention set; a reason that it gave anyway stays."""
     for entry in call.body.objects("remove_from_attention_set") or []:
         account = one_account(call, entry.text("user") or "")
         if account:
@@ -157,4 +174,6 @@ def _attention(call: Call, change: Change) -> None:
         user, reason = entry.text("user"), entry.text("reason")
         if not user or not reason:
             raise bad_request(INVALID)
-        attend(call, change, user, reason)
+        account = attend(call, change, user, reason)
+        if change.attention[account.id] == before.get(account.id):
+            change.attention[account.id] = replace(change.attention[account.id], reason=reason)

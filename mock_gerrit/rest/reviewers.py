@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from mock_gerrit import updates
 from mock_gerrit.changes import Change, ReviewerState, Vote
-from mock_gerrit.entities import Account
+from mock_gerrit.entities import SERVICE_USERS, Account, Group
 from mock_gerrit.errors import GerritError, not_found, not_permitted
 from mock_gerrit.people import accounts_matching, find_one
 from mock_gerrit.rest.body import Body
 from mock_gerrit.rest.call import NO_CONTENT, Call, NoContent, Refused
-from mock_gerrit.rest.formats import account_info, account_template, vote_name
+from mock_gerrit.rest.formats import AccountInfo, account_info, account_template, vote_name
 from mock_gerrit.rest.options import flag, integer, text
 from mock_gerrit.rest.routes import Routes
 
@@ -49,6 +51,11 @@ def add_reviewer(call: Call, change: Change, body: Body) -> dict[str, Any]:
     result: dict[str, Any] = {} if name is None else {"input": name}
     if not name:
         return {**result, "error": "reviewer user identifier is required"}
+    group = _addable_group(call, name)
+    if isinstance(group, str):
+        return {**result, "error": group}
+    if group is not None:
+        return {**result, "reviewers": _added_members(call, change, group)}
     try:
         account = find_one(call.host, call.user, name)
     except GerritError as error:
@@ -61,6 +68,25 @@ def add_reviewer(call: Call, change: Change, body: Body) -> dict[str, Any]:
     return {**result, key: [reviewer_info(call, change, account.id)] if new else []}
 
 
+def _addable_group(call: Call, name: str) -> Group | str | None:
+    """The group of a name whose members can be added; why they cannot; None where the caller sees no such group."""
+    if name in {"Registered Users", "Anonymous Users", "Project Owners", "Change Owner"}:
+        return f"The group {name} cannot be added as reviewer."
+    group = call.host.group_named(name)
+    user = call.user
+    seen = group and user and (group.name == SERVICE_USERS or user.admin or user.id in group.members)
+    return group if seen else None
+
+
+def _added_members(call: Call, change: Change, group: Group) -> list[dict[str, Any]]:
+    added = []
+    for who in sorted(group.members - {change.owner}):
+        account = call.host.accounts[who]
+        if account.active and updates.set_reviewer(call.host, change, account, "REVIEWER", by=call.signed_in()):
+            added.append(reviewer_info(call, change, who))
+    return added
+
+
 def _removed(call: Call, change: Change, account: Account) -> dict[str, Any]:
     info = reviewer_info(call, change, account.id)
     remove_reviewer(call, change, account)
@@ -68,9 +94,14 @@ def _removed(call: Call, change: Change, account: Account) -> dict[str, Any]:
 
 
 def remove_reviewer(call: Call, change: Change, account: Account) -> None:
-    """Takes somebody off the change with all their votes; 403 for others than oneself, owner and administrators."""
+    """Takes somebody off the change with all their votes.
+
+    Raises:
+        GerritError: 403 for others than oneself, administrators, and, where the votes do not object, the owner.
+    """
     user = call.signed_in()
-    if user.id != account.id and not call.may_change(change):
+    objects = any(vote.value < 0 for (_, who), vote in change.votes.items() if who == account.id)
+    if user.id != account.id and not user.admin and (objects or not call.may_change(change)):
         raise not_permitted("remove reviewer")
     kind = "cc" if change.reviewers.get(account.id) == "CC" else "reviewer"
     votes = [key for key in change.votes if key[1] == account.id]
@@ -136,7 +167,8 @@ def delete_vote(call: Call, *, change: Change, reviewer: Account, vote: str) -> 
 
 
 SUGGEST_OPTIONS = (
-    text("query", "q"), integer("limit", "n"), flag("exclude-groups", "e"), text("reviewer-state"),
+    text("query", "q"), integer("limit", "n"), flag("exclude-groups", "e"),
+    text("reviewer-state", choices=("REVIEWER", "CC")),
 )  # fmt: skip
 
 
@@ -149,14 +181,22 @@ def suggest(call: Call, *, change: Change) -> list[dict[str, Any]]:
     found = accounts_matching(call.host, call.user, query) if query else _usual_reviewers(call, change)
     known = {change.owner} | {who for who, state in change.reviewers.items() if state == "REVIEWER"}
     people = [account for account in found if account.active and account.id not in known]
-    return [{"account": account_info(call.host, account.id), "count": 1} for account in people[:limit]]
+    return [{"account": _suggested(call, account), "count": 1} for account in people[:limit]]
+
+
+def _suggested(call: Call, account: Account) -> AccountInfo:
+    """An account; one that the caller may see all of comes with its further addresses, of which there are none."""
+    info = account_info(call.host, account.id)
+    return {**info, "secondary_emails": []} if call.is_admin or account is call.user else info
 
 
 def _usual_reviewers(call: Call, change: Change) -> list[Account]:
-    """Those who reviewed other changes of the same owner, the busiest first."""
-    counts: dict[int, int] = {}
-    for other in call.host.changes.values():
-        if other.owner == change.owner:
-            for who in other.reviewers:
-                counts[who] = counts.get(who, 0) + 1
-    return [call.host.accounts[who] for who in sorted(counts, key=lambda who: (-counts[who], who))]
+    """Those who reviewed the caller's changes, or else the project's: the busiest first, then the latest to come."""
+    every = call.host.changes.values()
+    own = _counted(other for other in every if call.user and other.owner == call.user.id)
+    counts = own or _counted(other for other in every if other.project == change.project)
+    return [call.host.accounts[who] for who in sorted(counts, key=lambda who: (-counts[who], -who))]
+
+
+def _counted(changes: Iterable[Change]) -> Counter[int]:
+    return Counter(who for change in changes for who in change.reviewers)

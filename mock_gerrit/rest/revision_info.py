@@ -34,17 +34,41 @@ def revision(call: Call, change: Change, patch_set: PatchSet, options: frozenset
     if "ALL_COMMITS" in options or (current and "CURRENT_COMMIT" in options):
         info["commit"] = commit_info(repository, patch_set.commit)
     info["branch"] = full_branch_name(change.branch)
+    if "PARENTS" in options:
+        info |= _parents_data(call, change, patch_set)
     if patch_set.merge:
         info["conflicts"] = _conflicts(patch_set.merge)
     if "ALL_FILES" in options or (current and "CURRENT_FILES" in options):
         info["files"] = files(repository, parent_of(repository, patch_set.commit), patch_set.commit)
     if current and "CURRENT_ACTIONS" in options and call.user is not None:
         info["actions"] = revision_actions(call, change, patch_set)
-    if "COMMIT_FOOTERS" in options:
+    if current and "COMMIT_FOOTERS" in options:
         info["commit_with_footers"] = with_review_footers(call, change, patch_set)
     if patch_set.description:
         info["description"] = patch_set.description
     return info
+
+
+def _parents_data(call: Call, change: Change, patch_set: PatchSet) -> dict[str, Any]:
+    """The change that a patch set builds on; nothing where it builds on the branch."""
+    parent = parent_of(call.host.repository(change.project), patch_set.commit)
+    for other in call.host.changes.values():
+        built_on = next((item for item in other.patch_sets if item.commit == parent), None)
+        if other.is_open and other.project == change.project and built_on:
+            return {
+                "parents_data": [
+                    {
+                        "branch_name": full_branch_name(change.branch),
+                        "commit_id": parent,
+                        "is_merged_in_target_branch": False,
+                        "change_id": other.change_id,
+                        "change_number": other.number,
+                        "patch_set_number": built_on.number,
+                        "change_status": other.status,
+                    }
+                ]
+            }
+    return {}
 
 
 def _conflicts(merge: ServerMerge) -> dict[str, Any]:
@@ -213,7 +237,7 @@ def with_review_footers(call: Call, change: Change, patch_set: PatchSet) -> str:
     for (label, id_), vote in change.votes.items():
         word = {"Code-Review": "Reviewed-by", "Verified": "Tested-by"}.get(label, label)
         account = call.host.accounts[id_]
-        if vote.value == call.host.labels(change.project)[label].highest:
+        if vote.value > 0:
             lines.append(f"{word}: {account.label} <{account.email}>")
     return "\n".join([message, *lines]) + "\n"
 

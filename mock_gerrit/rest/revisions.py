@@ -64,7 +64,8 @@ def _fits(call: Call, change: Change, revision: PatchSet, tip: str) -> bool:
 def related(call: Call, *, change: Change, revision: PatchSet) -> dict[str, Any]:
     """The changes that build on this one and those it builds on, the topmost first."""
     below = [(item, _built_on(call, change, item)) for item in open_ancestors(call.host, change)]
-    chain = [*reversed(_descendants(call, change)), (change, revision), *below]
+    above = _descendants(call, change) if change.is_open else []
+    chain = [*reversed(above), (change, revision), *below]
     visible = [(item, entry) for item, entry in chain if may_see(call.host, call.user, item)]
     return {"changes": [_related_info(call, item, entry) for item, entry in visible] if len(visible) > 1 else []}
 

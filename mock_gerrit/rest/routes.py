@@ -40,6 +40,7 @@ class Route:
         view: called with the Call and, by keyword, what the path names.
         options: what the query string may have.
         default_field: the field of the input that a body of plain text fills.
+        any_options: True where Gerrit does not look at the query string at all.
         raw: True where the body is not JSON but content.
         creates: True where it is asked for a member that is not there yet.
         permit: called with the Call before the options are read, to refuse those who may not ask at all.
@@ -51,6 +52,7 @@ class Route:
     view: View
     options: tuple[Option, ...] = ()
     default_field: str | None = None
+    any_options: bool = False
     raw: bool = False
     creates: bool = False
     permit: View | None = None

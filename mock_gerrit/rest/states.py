@@ -55,11 +55,12 @@ def _set_topic(call: Call, change: Change, topic: str) -> None:
     old = change.topic or ""
     if old == topic:
         return
+    before, after = (" ".join(text.split("\n")) for text in (old, topic))
     change.topic = topic or None
     if not topic:
-        text = f"Topic {old} removed"
+        text = f"Topic {before} removed"
     else:
-        text = f"Topic changed from {old} to {topic}" if old else f"Topic set to {topic}"
+        text = f"Topic changed from {before} to {after}" if old else f"Topic set to {after}"
     updates.record(call.host, change, call.signed_in(), text, tag=updates.AUTO + "setTopic")
 
 
@@ -102,14 +103,14 @@ def _with_message(call: Call, text: str) -> str:
     return f"{text}\n\n{message}" if message else text
 
 
-@routes.post("/changes/{change}/wip", default_field="message", doc="#set-work-in-pogress")
+@routes.post("/changes/{change}/wip", doc="#set-work-in-pogress")
 def wip(call: Call, *, change: Change) -> str:
     """Sets the change to work in progress."""
     _toggle(call, change, wip=True)
     return ""
 
 
-@routes.post("/changes/{change}/ready", default_field="message", doc="#set-ready-for-review")
+@routes.post("/changes/{change}/ready", doc="#set-ready-for-review")
 def ready(call: Call, *, change: Change) -> str:
     """Sets the change ready for review."""
     _toggle(call, change, wip=False)
@@ -138,7 +139,7 @@ def _toggle(call: Call, change: Change, *, wip: bool) -> None:
     )
 
 
-@routes.post("/changes/{change}/private", default_field="message", doc="#mark-private")
+@routes.post("/changes/{change}/private", doc="#mark-private")
 def mark_private(call: Call, *, change: Change) -> str | Created:
     """Hides the change from all but its owner and reviewers; 201 where that is new."""
     if not call.may_change(change):
@@ -154,7 +155,7 @@ def mark_private(call: Call, *, change: Change) -> str | Created:
     return Created(value="")
 
 
-@routes.delete("/changes/{change}/private", default_field="message", doc="#unmark-private")
+@routes.delete("/changes/{change}/private", doc="#unmark-private")
 def unmark_private(call: Call, *, change: Change) -> NoContent:
     """Shows the change to everybody again."""
     if not call.may_change(change):
@@ -168,7 +169,7 @@ def unmark_private(call: Call, *, change: Change) -> NoContent:
     return NO_CONTENT
 
 
-@routes.post("/changes/{change}/private.delete", default_field="message", doc="#unmark-private")
+@routes.post("/changes/{change}/private.delete", doc="#unmark-private")
 def unmark_private_by_post(call: Call, *, change: Change) -> NoContent:
     """The same for clients that cannot send a body with DELETE."""
     return unmark_private(call, change=change)

@@ -34,7 +34,7 @@ from mock_gerrit.world import World
 from tests.mock_gerrit.comparison import Difference, Names, compare
 from tests.mock_gerrit.coverage_table import Table
 from tests.mock_gerrit.recordings import Recorded, scenario, scenario_names
-from tests.mock_gerrit.stand_ins import push, restored_file, stand_in
+from tests.mock_gerrit.stand_ins import push, restored_file, stand_in, unrecorded_edit
 
 Verdict = Literal["identical", "differs", "out of scope", "set up"]
 AUTHORITY = "127.0.0.1:8481"
@@ -169,6 +169,7 @@ class Replay:
             push(self.host, step)
         if step.request is None:
             return Outcome(step=step, verdict="set up")
+        unrecorded_edit(self.host, step)
         return self.twin.exchange(step, varies)
 
 

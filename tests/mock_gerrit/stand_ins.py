@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote
 
+from mock_gerrit import editing
 from mock_gerrit.changes import Change
 from mock_gerrit.entities import Account, Label, SubmitRequirement
 from mock_gerrit.host import Host
@@ -280,22 +281,14 @@ def _install_script(host: Host, step: Recorded, found: re.Match[str]) -> None:
     host.add_plugin(found[1], version="", content=step.request_body)
 
 
-def _edit_file(host: Host, step: Recorded, found: re.Match[str]) -> None:
-    edits = host.plugin_state("(edits of the replay)")
-    edits.setdefault(int(found[1]), {})[unquote(found[2])] = step.request_body
-
-
-def _publish_edit(host: Host, step: Recorded, found: re.Match[str]) -> None:
-    number = int(found[1])
-    edits: dict[Any, Any] = host.plugin_state("(edits of the replay)")
-    files = edits.pop(number, None)
-    if files is None and len(host.changes[number].patch_sets) == 1:
-        files = UNRECORDED_EDITS.get(number)
-    change = host.changes[number]
-    edited = change.current.number
-    host.patch_set(change, files=files or {})
-    said = f"Patch Set {change.current.number}: Published edit on patch set {edited}."
-    change.messages[-1] = replace(change.messages[-1], text=said)
+def unrecorded_edit(host: Host, step: Recorded) -> None:
+    """Makes the edit that a step publishes, where the recorder did not tell what was put into it."""
+    found = re.fullmatch(r"/a/changes/(\d+)/edit:publish", step.target)
+    change = host.changes.get(int(found[1])) if found else None
+    owner = host.accounts[change.owner] if change else None
+    if change and owner and not change.edits:
+        for path, text in UNRECORDED_EDITS.get(change.number, {}).items():
+            editing.with_file(host, change, owner, path, text.encode())
 
 
 def _set_token(host: Host, step: Recorded, found: re.Match[str]) -> None:
@@ -333,8 +326,6 @@ _EFFECTS: tuple[tuple[str, StandIn], ...] = (
     (r"POST /plugins/([^/]+)/(gerrit~(?:enable|disable))", _switch_plugin),
     (r"DELETE /plugins/([^/]+)()", _switch_plugin),
     (r"PUT /plugins/(.+)\.js", _install_script),
-    (r"PUT /changes/(\d+)/edit/([^/]+)", _edit_file),
-    (r"POST /changes/(\d+)/edit:publish", _publish_edit),
     (r"(?:PUT|DELETE) /accounts/([^/]+)/tokens/([^/]+)", _set_token),
     (r"PUT /accounts/[^/]+/password\.http", _set_password),
     (r"(?:PUT|POST|DELETE) .*/(?:tags/.*|gc|check|index|reviewed)", _nothing),

@@ -63,7 +63,10 @@ def ask(line: str, body: object = None, **headers: str) -> Ask:
 
 
 class RealServer:
-    """A connection to a real Gerrit.
+    """A connection to a real Gerrit, made anew for other credentials.
+
+    Its container remembers headers for as long as a connection lasts, whatever their case: after one `basic x` it takes
+    every `Basic x` for that.
 
     Args:
         url: where it answers, with TLS.
@@ -74,6 +77,7 @@ class RealServer:
         self.url = url.rstrip("/")
         context = ssl.create_default_context(cafile=trusted)
         self._connection = http.client.HTTPSConnection(urlsplit(url).netloc, context=context, timeout=60)
+        self._spoken: str | None = None
 
     def permit(self, permissions: dict[str, Any]) -> None:
         """Let everybody who is signed in do this to all branches, as in the recordings and in the simulation."""
@@ -81,16 +85,11 @@ class RealServer:
         answer = self.answer("set up", 0, ask("admin POST /projects/All-Projects/access", told))
         assert answer.status == 200, answer.response_body
 
-    def hang_up(self) -> None:
-        """Take another connection for what follows.
-
-        The container of the real server remembers headers for as long as a connection lasts, whatever their case: after
-        one `basic x`, it takes every `Basic x` for that.
-        """
-        self._connection.close()
-
     def answer(self, scenario: str, index: int, asked: Ask) -> Recorded:
         """Ask, and note the answer as step `index` of a scenario."""
+        if asked.headers.get("Authorization") != self._spoken:
+            self._connection.close()
+        self._spoken = asked.headers.get("Authorization")
         self._connection.request(asked.method, asked.target, body=asked.body or None, headers=asked.headers)
         reply = self._connection.getresponse()
         return Recorded(

@@ -61,7 +61,6 @@ class SideBySide:
 
     def scenario(self, name: str, scenario: Scenario) -> Iterator[Outcome]:
         """The outcome of each request of a scenario; the answers are sent back into it."""
-        self.real.hang_up()
         asking = scenario()
         index = 0
         answered: Recorded | None = None
