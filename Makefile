@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check docs selftest matrix bench clean
+.PHONY: help demo test oracle check docs selftest matrix bench clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1 - /p' $(MAKEFILE_LIST)
@@ -30,6 +30,10 @@ test: $(STAMP) ## run the test suite
 	@echo "make: installing the tools that check the code"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group lint
 	@touch $@
+
+oracle: $(STAMP) ## compare the simulated Gerrit with a real one (needs Maven and a JDK 21)
+	@echo "make: starting a real Gerrit, which the first time is fetched through Maven"
+	@$(BIN)/python -m pytest --quiet -m real_gerrit tests/real_gerrit
 
 check: .venv/.tools ## ruff, mypy, import-linter, and that the generated pages are current
 	@echo "make: ruff" && $(BIN)/ruff check . && $(BIN)/ruff format --check .

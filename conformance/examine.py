@@ -41,6 +41,9 @@ from conformance.subject import Subject
 
 T = TypeVar("T")
 
+PLACEMENTS: tuple[Placement, ...] = ("some", "nowhere", "disabled-first")
+"""How a plugin is placed among the hosts when routing is tried."""
+
 Verdict = Verdictless | None
 """What a clause came to on one tool: None is PASS."""
 
@@ -130,9 +133,12 @@ class Examination:
         name = self.profile.extension.config_name or (asked[0] if asked else None)
         return await self._once("configured", lambda: scenarios.configured(self.bench, name))
 
-    async def listed_late(self) -> tuple[list[str], list[str]]:
-        """Give the names in the first list of tools and in one asked for later."""
-        return await self._once("late", lambda: scenarios.listed_late(self.bench))
+    async def aftermath(self) -> Seen:
+        """Give the calls of all tools that answer, and what came a while after them."""
+        return await self._once("aftermath", self._aftermath)
+
+    async def _aftermath(self) -> Seen:
+        return await scenarios.aftermath(self.bench, list((await self._answering()).values()))
 
     async def tools(self) -> list[Mapping[str, Any]]:
         """Give the subject's own tools as `tools/list` shows them."""
@@ -166,32 +172,50 @@ class Examination:
         self.bench = replace(self.bench, plugins=(*self.bench.plugins, *sorted(new)))
         return bool(new)
 
+    async def _answering(self) -> dict[str, Mapping[str, Any]]:
+        """Give the tools that gave an answer to the plainest call: the others would only be waited for."""
+        calls = (await self.plain()).calls
+        return {str(t["name"]): t for t in await self.tools() if (c := calls.get((str(t["name"]), ""))) and c.reply}
+
     async def not_found(self, *, returns_http_errors: bool) -> Seen:
         """Give the call of each tool while its first own request is answered by 404, on one kind of host."""
-        await self.plain()
-        return await self._once(
-            ("not found", returns_http_errors),
-            lambda: self._with_tools(scenarios.not_found, returns_http_errors=returns_http_errors),
-        )
+        return await self._once(("not found", returns_http_errors), lambda: self._not_found(returns_http_errors))
+
+    async def _not_found(self, returns_http_errors: bool) -> Seen:  # noqa: FBT001 - handed on by the memory
+        tools, usual = await self._answering(), await self.plain()
+        return await scenarios.not_found(self.bench, tools, usual, returns_http_errors=returns_http_errors)
 
     async def typed_addresses(self) -> Seen:
-        """Give the calls of each tool that takes an address, with the address in every form."""
-        await self.plain()
-        tools = [tool for tool in await self.tools() if takes_address(tool)]
-        return await self._once("addresses", lambda: scenarios.typed_addresses(self.bench, tools))
+        """Give the calls of each tool that takes an address, and does not do without Gerrit, with it in every form."""
+        return await self._once("addresses", self._typed_addresses)
+
+    async def _typed_addresses(self) -> Seen:
+        plain = await self.plain()
+        tools = [tool for name, tool in (await self._answering()).items() if takes_address(tool)]
+        asking = [tool for tool in tools if (usual := plain.call(str(tool["name"]))).own or not usual.succeeded]
+        return await scenarios.typed_addresses(self.bench, asking)
 
     async def routed(self, placement: Placement) -> Seen:
         """Give the calls of each tool that asks for a plugin, where the plugin is placed so."""
-        survey, plain = await self.survey(), await self.plain()
-        backings = {str(tool["name"]): backing_of(str(tool["name"]), survey, plain) for tool in await self.tools()}
-        parameters = {name: backing.parameter for name, backing in backings.items() if backing}
-        tools = {name: await self.tool(name) for name in parameters}
-        return await self._once(
-            ("routed", placement), lambda: scenarios.routed(self.bench, tools, parameters, placement)
-        )
+        return await self._once(("routed", placement), lambda: self._routed(placement))
 
-    async def _with_tools(self, scenario: Callable[..., Awaitable[Seen]], **options: Any) -> Seen:  # noqa: ANN401
-        return await scenario(self.bench, await self.tools(), **options)
+    async def _routed(self, placement: Placement) -> Seen:
+        survey, plain = await self.survey(), await self.plain()
+        tools = await self._answering()
+        backings = {name: backing_of(name, survey, plain) for name in tools}
+        parameters = {name: backing.parameter for name, backing in backings.items() if backing}
+        backed = {name: tools[name] for name in parameters}
+        return await scenarios.routed(self.bench, backed, parameters, placement)
+
+    async def everything(self) -> list[Seen]:
+        """Give every scenario in which tools are called: what must never happen may happen in any of them."""
+        return [
+            await self.plain(),
+            *[await self.not_found(returns_http_errors=kind) for kind in (False, True)],
+            await self.typed_addresses(),
+            *[await self.routed(placement) for placement in PLACEMENTS],
+            await self.aftermath(),
+        ]
 
     async def backing(self, tool: str) -> Backing | None:
         """Tell how a tool is bound to a plugin; None for one that is not.
@@ -218,11 +242,10 @@ class Examination:
     async def _foresee(self) -> None:
         if not (await self.survey()).in_session:
             return
-        beginning = [self.plain(), self.configured(), self.listed_late()]
-        await asyncio.gather(*beginning, return_exceptions=True)
+        await asyncio.gather(self.plain(), self.configured(), return_exceptions=True)
         later = [self.not_found(returns_http_errors=kind) for kind in (False, True)]
-        routes = [self.routed(placement) for placement in ("some", "nowhere", "disabled-first")]
-        await asyncio.gather(*later, self.typed_addresses(), *routes, return_exceptions=True)
+        routes = [self.routed(placement) for placement in PLACEMENTS]
+        await asyncio.gather(self.aftermath(), *later, self.typed_addresses(), *routes, return_exceptions=True)
 
     # Judging
 

@@ -45,11 +45,12 @@ def resolve_target(text: str, *, cwd: Path, import_path: Sequence[str] | None = 
         )
     if colon and prefix in exact:
         return exact[prefix]()
-    if colon and "/" not in text and prefix.isidentifier():
+    if colon and prefix.isidentifier() and not (cwd / text).exists():
+        likely = nearest(prefix, exact) or ("path" if "/" in rest else "module")
         raise UsageError(
             f"{text} begins with no known prefix",
             f"{prefix}: is not one of module:, dist:, path:",
-            f"did you mean {nearest(prefix, exact) or 'module'}:{rest}?",
+            f"did you mean {likely}:{rest}?",
         )
     return _guess(text, cwd, path)
 
@@ -110,15 +111,10 @@ def _path(path: Path, text: str) -> Subject:
         for ending in ARCHIVES:
             stem = stem.removesuffix(ending)
         return Subject(target=text, kind="distribution", name=stem, build_from=path, content=(path,))
+    if path.name == "pyproject.toml":
+        return _project(path.parent, text)
     if path.suffix in {".py", ".pyc"}:
-        return Subject(
-            target=text,
-            kind="module",
-            name=path.stem,
-            modules=(path.stem,),
-            import_path=(path.parent,),
-            content=(path,),
-        )
+        return _package(path.parent, text) if path.stem == "__init__" else _file(path, text)
     if path.name == "extension.json":
         raise _manifest(path)
     raise UsageError(
@@ -133,30 +129,72 @@ def _folder(folder: Path, text: str) -> Subject:
         raise UsageError(
             f"{text} is ambiguous",
             f"{folder} holds both extension.json and pyproject.toml",
-            f"say path:{text}/extension.json or path:{text}/pyproject.toml",
+            f"say path:{folder}/extension.json or path:{folder}/pyproject.toml",
         )
     if (folder / "extension.json").is_file():
         raise _manifest(folder / "extension.json")
     if _is_project(folder):
-        project = _project_table(folder / "pyproject.toml")
-        return Subject(
-            target=text,
-            kind="distribution",
-            name=str(project.get("name") or folder.name),
-            version=str(project["version"]) if "version" in project else None,
-            build_from=folder,
-            content=(folder,),
-        )
-    if any((folder / f"__init__{suffix}").is_file() for suffix in (".py", ".pyc")):
-        return Subject(
-            target=text, kind="module", name=folder.name, modules=(folder.name,),
-            import_path=(folder.parent,), content=(folder,),
-        )  # fmt: skip
+        return _project(folder, text)
+    if _is_package(folder):
+        return _package(folder, text)
     raise UsageError(
         f"{folder} is no extension",
         "it has neither pyproject.toml nor __init__.py",
         "give the folder of a project or of a package",
     )
+
+
+def _project(folder: Path, text: str) -> Subject:
+    project = _project_table(folder / "pyproject.toml")
+    return Subject(
+        target=text,
+        kind="distribution",
+        name=str(project.get("name") or folder.name),
+        version=str(project["version"]) if "version" in project else None,
+        build_from=folder,
+        content=(folder,),
+    )
+
+
+def _is_package(folder: Path) -> bool:
+    return any((folder / f"__init__{suffix}").is_file() for suffix in (".py", ".pyc"))
+
+
+def _package(folder: Path, text: str) -> Subject:
+    return _at(folder, folder.name, text)
+
+
+def _file(file: Path, text: str) -> Subject:
+    return _at(file, file.stem, text)
+
+
+def _at(place: Path, name: str, text: str) -> Subject:
+    """Give the module at `place` under the name by which its package knows it: relative imports need that."""
+    parts, root = [name], place.parent
+    while _is_package(root) and root.parent != root:
+        parts.insert(0, root.name)
+        root = root.parent
+    dotted = ".".join(parts)
+    if any("." in part for part in parts):
+        raise UsageError(
+            f"{place} cannot be imported", f"{dotted} would be looked for in other folders", "rename it without a dot"
+        )
+    _refuse_taken(parts[0], root / parts[0] if len(parts) > 1 else place, _TAKEN)
+    return Subject(target=text, kind="module", name=dotted, modules=(dotted,), import_path=(root,), content=(place,))
+
+
+_TAKEN = frozenset({"mcp", "gerrit_mcp_server", "conformance", "reference_server", "mock_gerrit"})
+"""Modules that the host has imported before the subject comes; a file of such a name would never be looked at."""
+
+
+def _refuse_taken(top: str, place: Path, taken: frozenset[str] = frozenset()) -> None:
+    if top in sys.stdlib_module_names or top in taken:
+        owner = "the standard library" if top in sys.stdlib_module_names else "the host"
+        raise UsageError(
+            f"{place} has the name of a module of {owner}",
+            f"every `import {top}` gives that one, so yours is never imported",
+            "rename it",
+        )
 
 
 def _manifest(path: Path) -> UsageError:
@@ -177,17 +215,22 @@ def _project_table(file: Path) -> dict[str, object]:
 
 def _module(name: str, path: Sequence[str], text: str) -> Subject | None:
     """Find a module's files without importing it, nor its parent packages."""
-    spec = _spec(name, path)
-    if spec is None:
-        return None
-    locations = [Path(one) for one in spec.submodule_search_locations or ()]
-    content = tuple(locations) or ((Path(spec.origin),) if spec.origin and Path(spec.origin).exists() else ())
+    content = _content(name, path)
     if not content:
         return None
+    _refuse_taken(name.partition(".")[0], content[0])
     top = content[0].resolve()
     for _ in name.split("."):
         top = top.parent
     return Subject(target=text, kind="module", name=name, modules=(name,), import_path=(top,), content=content)
+
+
+def _content(name: str, path: Sequence[str]) -> tuple[Path, ...]:
+    spec = _spec(name, path)
+    if spec is None:
+        return ()
+    locations = tuple(Path(one) for one in spec.submodule_search_locations or ())
+    return locations or ((Path(spec.origin),) if spec.origin and Path(spec.origin).exists() else ())
 
 
 def _spec(name: str, path: Sequence[str]) -> importlib.machinery.ModuleSpec | None:
@@ -239,7 +282,7 @@ def _distribution(name: str, path: Sequence[str], text: str) -> Subject | None:
     modules = tuple(
         dict.fromkeys(e.value.partition(":")[0].strip() for e in found.entry_points if e.group == ENTRY_POINT_GROUP)
     )
-    content = tuple(one for module in modules if (at := _module(module, path, text)) for one in at.content)
+    content = tuple(one for module in modules for one in _content(module, path))
     return Subject(
         target=text, kind="distribution", name=found.name, version=found.version, modules=modules,
         import_path=(folders[0].parent,), metadata=folders[0], content=(*content, folders[0]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -11,6 +12,10 @@ from mock_gerrit.exchange import JSON_TYPE, TEXT_TYPE, XSSI_PREFIX, Response, re
 from mock_gerrit.rest.call import Content
 
 _HTML_SAFE = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in ("<", ">", "&", "=", "'", "\u2028", "\u2029")})
+JSON_ONLY = "application/json"
+"""The `Accept` of those who take JSON and nothing else."""
+
+_FYI_ENCODING = "X-FYI-Content-Encoding"
 _COMMON_HEADERS = (
     ("X-Frame-Options", "SAMEORIGIN"),
     ("Cache-Control", "no-cache, no-store, max-age=0, must-revalidate"),
@@ -36,8 +41,12 @@ def plain_answer(status: int, headers: tuple[tuple[str, str], ...], body: bytes)
     return Response(status=status, reason=reason_phrase(status), headers=(*_COMMON_HEADERS, *headers), body=body)
 
 
-def content_answer(content: Content) -> Response:
-    """An answer that a view made itself."""
+def content_answer(content: Content, *, as_json: bool = False) -> Response:
+    """An answer that a view made itself; what would go out as base64 can go as a JSON text instead."""
+    if as_json and (_FYI_ENCODING, "base64") in content.headers:
+        text = base64.b64decode(content.data).decode("utf-8", "replace")
+        headers = tuple((name, "json" if name == _FYI_ENCODING else value) for name, value in content.headers)
+        return plain_answer(content.status, (("Content-Type", JSON_TYPE), *headers), to_json(text))
     types = (("Content-Type", content.content_type),) if content.content_type else ()
     return plain_answer(content.status, (*types, *content.headers), content.data)
 

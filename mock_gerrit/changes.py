@@ -129,11 +129,16 @@ class ReviewerUpdate:
 
 @dataclass(frozen=True, kw_only=True)
 class Attention:
-    """Why an account is in the attention set, or was last taken out of it."""
+    """Why an account is in the attention set, or was last taken out of it.
+
+    Attributes:
+        gives_way: whether a later reason takes the place of this one; most stay.
+    """
 
     since: datetime
     reason: str
     by: int | None = None
+    gives_way: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

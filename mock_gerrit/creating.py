@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mock_gerrit import updates
-from mock_gerrit.building import CHANGE_ID, identity_of, with_change_id
+from mock_gerrit.building import CHANGE_ID, GERRIT_IDENTITY, identity_of, with_change_id
 from mock_gerrit.changes import Change, ServerMerge
 from mock_gerrit.entities import Account
 from mock_gerrit.merging import merge_files
@@ -50,7 +51,7 @@ def create(
     commit = repository.add_commit(
         repository.files(base) if files is None else files,
         parents=(base,) if base else (),
-        message=with_change_id(message, change_id),
+        message=message if found else with_change_id(message, change_id),
         author=author or identity_of(owner),
         committer=identity_of(owner),
         when=host.now(),
@@ -107,7 +108,7 @@ def revert(
         parents=(tip,),
         message=with_change_id(text, change_id),
         author=identity_of(owner),
-        committer=identity_of(owner),
+        committer=GERRIT_IDENTITY,
         when=host.now(),
     )
     made = updates.open_change(
@@ -121,8 +122,10 @@ def revert(
         wip=wip,
         text="Uploaded patch set 1.",
         revert_of=change.number,
+        merge=ServerMerge(),
     )
     _ask_those_concerned(host, change, made, owner)
+    made.messages[0] = replace(made.messages[0], id=made.meta_revision)
     if not wip:
         updates.record(
             host, change, owner, f"Created a revert of this change as {change_id}", tag=updates.AUTO + "revert"
@@ -151,7 +154,7 @@ def revert_subject(subject: str) -> str:
 def _ask_those_concerned(host: Host, change: Change, made: Change, owner: Account) -> None:
     """The owner and reviewers of what is taken back review the revert."""
     concerned = [change.owner, *(who for who, state in change.reviewers.items() if state == "REVIEWER")]
-    for who in dict.fromkeys(concerned):
+    for who in sorted(set(concerned)):
         if who != owner.id:
             updates.set_reviewer(host, made, host.accounts[who], "REVIEWER", by=owner)
     for who, state in change.reviewers.items():

@@ -45,12 +45,37 @@ def is_binary(content: bytes) -> bool:
 
 @lru_cache(maxsize=4096)
 def edits(old: bytes, new: bytes) -> tuple[Edit, ...]:
-    """How `old` becomes `new`, from top to bottom; equal stretches included."""
-    matcher = SequenceMatcher(None, lines_of(old), lines_of(new), autojunk=False)
+    """How `old` becomes `new`, from top to bottom; equal stretches included.
+
+    Like JGit's, the comparison sets equal beginnings and ends aside before it looks at what is between.
+    """
+    before, after = lines_of(old), lines_of(new)
+    shortest = min(len(before), len(after))
+    start = next((at for at in range(shortest) if before[at] != after[at]), shortest)
+    rest = range(shortest - start)
+    end = next((at for at in rest if before[-1 - at] != after[-1 - at]), shortest - start)
+    middle = SequenceMatcher(None, before[start : len(before) - end], after[start : len(after) - end], autojunk=False)
+    found = [("equal", 0, start, 0, start)] if start else []
+    found += [(tag, a + start, b + start, c + start, d + start) for tag, a, b, c, d in middle.get_opcodes()]
+    found += [("equal", len(before) - end, len(before), len(after) - end, len(after))] if end else []
     return tuple(
         Edit(equal=tag == "equal", old=(old_from, old_to), new=(new_from, new_to))
-        for tag, old_from, old_to, new_from, new_to in matcher.get_opcodes()
+        for tag, old_from, old_to, new_from, new_to in _joined(found)
     )
+
+
+_Stretch = tuple[str, int, int, int, int]
+
+
+def _joined(stretches: list[_Stretch]) -> list[_Stretch]:
+    """Neighbouring equal stretches as one."""
+    joined: list[_Stretch] = []
+    for tag, *ends in stretches:
+        if joined and joined[-1][0] == tag == "equal":
+            joined[-1] = (tag, joined[-1][1], ends[1], joined[-1][3], ends[3])
+        else:
+            joined.append((tag, *ends))
+    return joined
 
 
 def contents(repository: Repository, change: FileChange) -> tuple[bytes, bytes]:

@@ -202,6 +202,7 @@ class Plugin:
         simulator: the code that behaves like the plugin; None when only its presence matters.
         canned: fixed answers by `METHOD path` for a plugin without a simulator.
         content: the source of a JavaScript plugin.
+        says_enabled: whether its entry in the list has `"disabled": false`, which Gerrit 3.13 leaves out.
     """
 
     id: str
@@ -211,6 +212,7 @@ class Plugin:
     simulator: Simulator | None = None
     canned: dict[str, Any] = field(default_factory=dict)
     content: bytes | None = None
+    says_enabled: bool = False
 
     @property
     def filename(self) -> str:

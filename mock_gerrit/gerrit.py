@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_plus
 
 from mock_gerrit.answers import (
+    JSON_ONLY,
     canned_answer_of,
     content_answer,
     failure,
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from mock_gerrit.host import Host
 
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})|%00")
+_CLIMBS = re.compile(r"/(?:\.|%2e){2}(?:/|$)", re.IGNORECASE)
 _READING = frozenset({"GET", "HEAD"})
 
 
@@ -48,7 +51,7 @@ def answer(host: Host, request: Request) -> Response:
     try:
         path, login_required = _gerrit_path(host, request)
         caller = authenticate(host, request, required=login_required)
-        response = _respond(host, request, caller, path)
+        response = _respond(host, request, caller, path, login=login_required)
     except GerritError as error:
         response = failure(error)
     user = caller.account.username if caller.account else None
@@ -64,7 +67,7 @@ def answer(host: Host, request: Request) -> Response:
 
 def _gerrit_path(host: Host, request: Request) -> tuple[str, bool]:
     """The path below the context path and one leading `/a`, and whether that `/a` was there."""
-    path = request.path
+    path, login = request.path, False
     if _BAD_ESCAPE.search(path):
         raise GerritError(400, "<h1>Bad Message 400</h1><pre>reason: Bad Request</pre>", container=True)
     if host.context_path:
@@ -72,18 +75,29 @@ def _gerrit_path(host: Host, request: Request) -> tuple[str, bool]:
             raise nothing_here()
         path = path[len(host.context_path) :] or "/"
     if path.startswith("/a/"):
-        return path[2:], True
-    return path, False
+        path, login = path[2:], True
+    if _CLIMBS.search(path):
+        _refuse_to_climb(request.method, path)
+    return path, login
 
 
-def _respond(host: Host, request: Request, caller: Caller, path: str) -> Response:
+def _refuse_to_climb(method: str, path: str) -> None:
+    """Where `..` leads out of the resource, Gerrit has something there and nothing for these words, or nothing at all."""
+    reached = posixpath.normpath(unquote_plus(path))
+    if not families.is_rest(method, reached):
+        raise nothing_here()
+    if reached.split("/")[1] != path.split("/")[1]:
+        raise GerritError(404, "Not Found")
+
+
+def _respond(host: Host, request: Request, caller: Caller, path: str, *, login: bool) -> Response:
     routes = _routes_of(host)
     canned = canned_answer(host, request.method, path, request.query_string)
     if canned is not None:
         return canned_answer_of(canned)
     own = own_route(host, request.method, path)
     if not own and not families.is_rest(request.method, path):
-        return _outside_rest(host, path, routes, request.method)
+        return _outside_rest(host, path, routes, request.method, login=login)
     if request.method not in _READING:
         _check_may_write(caller)
     if "%24m=" in request.query_string or "$m=" in request.query_string:
@@ -112,9 +126,15 @@ def _check_may_write(caller: Caller) -> None:
         )
 
 
-def _outside_rest(host: Host, path: str, routes: dict[str, Routes], method: str) -> Response:
+_OTHER_METHODS = {"PUT": 405, "DELETE": 405, "TRACE": 405, "OPTIONS": 200}
+"""What the container answers to methods other than reading and POST where it has no servlet; 501 to any other."""
+
+
+def _outside_rest(host: Host, path: str, routes: dict[str, Routes], method: str, *, login: bool) -> Response:
     """A path that no REST servlet has: pages, plugin files, nothing."""
-    page = families.page(host, path)
+    if method not in {*_READING, "POST"} and not families.has_unsimulated_page(host, path):
+        return plain_answer(_OTHER_METHODS.get(method, 501), (), b"")
+    page = None if login else families.page(host, path)
     if page:
         return content_answer(page)
     missing = failure(nothing_here())
@@ -133,9 +153,13 @@ def _run(call: Call, found: Found, route: Route) -> Response:
         change_options(call.host, call.options.plugin)
     if route.method not in _READING:
         call.body = read_body(call.request, route)
+        if "message" in route.inputs:
+            call.body.text("message")
+        if "notify" in route.inputs:
+            call.check_notify()
     value = route.view(call, **found.resources)
     if isinstance(value, Content):
-        return content_answer(value)
+        return content_answer(value, as_json=call.request.header("accept") == JSON_ONLY)
     if value is NO_CONTENT:
         return plain_answer(204, (), b"")
     status = 200

@@ -47,10 +47,13 @@ class Token:
 
 _FORBIDDEN = r"\x00-\x20!\"$%&'():;?\[\]{}"
 _TOKEN = re.compile(
-    rf"""(?P<space>[\x00-\x20]+) | (?P<sign>[:()]) | "(?P<phrase>[^"]*)" | \{{(?P<braced>[^{{}}]*)\}}
+    rf"""(?P<space>[\x01-\x20]+) | (?P<sign>[:()]) | "(?P<phrase>(?:[^"\\]|\\.)*)" | \{{(?P<braced>[^{{}}]*)\}}
     | (?P<minus>-) | (?P<word>[^\-{_FORBIDDEN}][^{_FORBIDDEN}]*)""",
     re.VERBOSE,
 )
+_ENDLESS = {"after": "after", "since": "after", "mergedafter": "mergedafter"}
+"""Operators of a stretch of time without an end, which Gerrit does not turn round; by the name it tells."""
+
 _FIELD = re.compile(r"[a-z_-]+")
 
 
@@ -126,7 +129,7 @@ class _Parser:
 
     def alternatives(self) -> Predicate:
         terms = [self.conjunction()]
-        while self.next.kind == "OR":
+        while self.next.kind == "OR" and self.following().kind != "EOF":
             self.take()
             terms.append(self.conjunction())
         if len(terms) == 1:
@@ -135,7 +138,7 @@ class _Parser:
 
     def conjunction(self) -> Predicate:
         terms = [self.negation()]
-        while self.next.kind not in {"OR", ")", "EOF"}:
+        while self.next.kind not in {"OR", ")", "EOF"} and not self.opens_nothing():
             if self.next.kind == "AND" and self.following().kind not in {"EOF", ")"}:
                 self.take()
             elif self.next.kind == "AND":
@@ -146,10 +149,20 @@ class _Parser:
             return terms[0]
         return lambda change: all(term(change) for term in terms)
 
+    def opens_nothing(self) -> bool:
+        """Whether only a bracket is left that is never closed; Gerrit does not mind."""
+        return self.next.kind == "(" and self.following().kind == "EOF"
+
     def negation(self) -> Predicate:
         if self.next.kind in {"-", "NOT"}:
             self.take()
+            word, moment = self.next.text, self.following(2).text
             inner = self.condition()
+            if word in _ENDLESS:
+                told = f'"{moment}"' if " " in moment else moment
+                raise bad_request(f"cannot negate: {_ENDLESS[word]}:{told}")
+            if word == "mergedbefore":
+                return lambda change: change.submitted is not None and not inner(change)
             return lambda change: not inner(change)
         return self.condition()
 

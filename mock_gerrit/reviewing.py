@@ -90,9 +90,10 @@ def apply(host: Host, change: Change, patch_set: PatchSet, author: Account, revi
     drafts = _publishable(change, patch_set, author, review.drafts)
     count = len(review.comments) + len(drafts)
     toggled = review.ready is not None and change.wip == review.ready
+    started = bool(review.ready)
     if review.ready is not None:
         _set_ready(change, ready=review.ready)
-    text = _message(patch_set, words, count, review, started=toggled and bool(review.ready))
+    text = _message(patch_set, words, count, review, started=started)
     if text is None:
         if toggled:
             updates.touch(host, change)

@@ -213,10 +213,12 @@ def set_reviewer(host: Host, change: Change, who: Account, state: ReviewerState,
 def attend(host: Host, change: Change, who: int, reason: str, *, by: int | None = None) -> None:
     """Puts an account into the attention set, unless the change is in progress, or the account a robot."""
     known = change.attention.get(who)
-    if change.wip or is_robot(host, who) or (known and known.reason != VOTES_NOT_COPIED):
+    if change.wip or is_robot(host, who) or (known and not known.gives_way):
         return
     change.attention_removed.pop(who, None)
-    change.attention[who] = Attention(since=host.now(), reason=reason, by=by)
+    change.attention[who] = Attention(
+        since=host.now(), reason=reason, by=by, gives_way=reason == VOTES_NOT_COPIED
+    )
 
 
 def unattend(host: Host, change: Change, who: int, reason: str, *, by: int | None = None) -> None:

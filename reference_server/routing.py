@@ -17,7 +17,7 @@ _Tool = Callable[..., Any]
 
 
 def requires_plugin(
-    plugin_name: str, registry: PluginRegistry, *, param_name: str = "gerrit_base_url"
+    name: str, registry: PluginRegistry, *, param_name: str = "gerrit_base_url"
 ) -> Callable[[_Tool], Callable[..., Awaitable[Any]]]:
     """Decorate a tool so that it only runs against a configured host that has the plugin.
 
@@ -25,7 +25,7 @@ def requires_plugin(
     name, description, signature and annotations, so that the SDK derives the same schemas from the wrapper.
 
     Args:
-        plugin_name: the id of the Gerrit plugin.
+        name: the id of the Gerrit plugin.
         registry: `ctx.plugin_registry`.
         param_name: the tool's parameter that names the host.
 
@@ -37,7 +37,7 @@ def requires_plugin(
         @wraps(tool)
         async def routed(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - whatever the tool takes and gives
             args, requested = _requested(tool, param_name, args, kwargs)
-            chosen = await choose_host(plugin_name, registry, requested)
+            chosen = await choose_host(name, registry, requested)
             result = tool(*args, **{**kwargs, param_name: chosen})
             return await result if inspect.isawaitable(result) else result
 

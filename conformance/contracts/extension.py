@@ -34,7 +34,7 @@ ENDINGS = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit"})
     neighbours=("EXT-IMPORT", "EXT-RESOURCES", "EXT-QUIET"),
 )
 async def importing_and_registering_leave_the_process_running(examination: Examination) -> None:
-    """Importing the module and calling `register` neither end the process nor block it.
+    """Importing the module and calling `register` neither end the process nor block it, then or later.
 
     Each may take ten seconds. SystemExit and its like, `os._exit`, a signal to itself and reading the standard input
     count as ending or blocking; a limit that was broken on the way is EXT-RESOURCES' to judge.
@@ -61,6 +61,23 @@ async def importing_and_registering_leave_the_process_running(examination: Exami
         )
     if not (trial.told("loaded") or trial.told("import_failed")):
         raise Finding(expected=expected, saw=f"the process {_ending(trial.record)} while {doing}", evidence=evidence)
+    if trial.in_session:
+        for later in [trial, *(await examination.aftermath()).trials]:
+            _judge_end_without_a_call(later)
+
+
+def _judge_end_without_a_call(trial: Trial) -> None:
+    _not_for_broken_limits(trial)
+    record = trial.record
+    if record is None or any(call.died for call in trial.calls):
+        return  # what happens in a call is TOOL-EXIT's to judge
+    if record.ended_by == "itself" or record.guardian_killed:
+        saw = (
+            "the process that watches over it killed"
+            if record.guardian_killed
+            else f"the process {_ending(record)} unasked"
+        )
+        raise Finding(expected="a process that goes on after loading", saw=saw, evidence=_surroundings_of_an_end(trial))
 
 
 def _not_for_broken_limits(trial: Trial) -> None:
@@ -107,8 +124,12 @@ async def nothing_is_left_behind_and_limits_are_kept(examination: Examination) -
     survey = await examination.survey()
     _judge_record(survey, "importing and registering", examination)
     if survey.in_session:
-        for trial in (await examination.plain()).trials:
+        for trial in await _trials_with_calls(examination):
             _judge_record(trial, "calling its tools", examination)
+
+
+async def _trials_with_calls(examination: Examination) -> list[Trial]:
+    return [trial for seen in await examination.everything() for trial in seen.trials]
 
 
 def _judge_record(trial: Trial, doing: str, examination: Examination) -> None:
@@ -129,6 +150,11 @@ def _judge_record(trial: Trial, doing: str, examination: Examination) -> None:
             expected="the limits to be kept",
             saw=f"the limit of {' and '.join(exceeded)} broken while {doing}",
             evidence=(peak,),
+        )
+    if record.ended_by == "us" and record.signal and trial.in_session and all(call.reply for call in trial.calls):
+        evidence = (Evidence(kind="process", text=f"it {_ending(record)}, {record.signal_name}, as it went on"), peak)
+        raise Finding(
+            expected="a process that ends when its client has gone", saw="one that had to be killed", evidence=evidence
         )
     if record.left_behind:
         seen = tuple(Evidence(kind="process", text=str(one)) for one in record.left_behind[:5])
@@ -173,7 +199,7 @@ async def standard_output_is_left_to_the_protocol(examination: Examination) -> N
     survey = await examination.survey()
     _judge_silence(survey)
     if survey.in_session:
-        for trial in (await examination.plain()).trials:
+        for trial in await _trials_with_calls(examination):
             _judge_silence(trial)
 
 
@@ -231,10 +257,9 @@ async def register_accepts_the_context(examination: Examination) -> None:
 async def register_needs_no_await(examination: Examination) -> None:
     """Calling `register` does the registering: it gives back nothing that would have to be awaited."""
     for fact in (await examination.survey()).told("register_returned"):
-        if fact["awaitable"]:
-            raise Finding(
-                expected="register to have registered when it returns", saw="an awaitable, whose body has not run"
-            )
+        if fact["deferred"]:
+            saw = f"{fact['deferred']}, whose body has not run"
+            raise Finding(expected="register to have registered when it returns", saw=saw)
 
 
 @clause(
@@ -296,23 +321,22 @@ async def the_first_list_of_tools_is_complete(examination: Examination) -> None:
     survey = await examination.survey()
     if not survey.in_session:
         raise Blocked(f"the session with the host did not open: {survey.session_trouble}", by="host")
-    first, later = await examination.listed_late()
-    _judge_lists(first, later, "a while later")
-    for trial in (await examination.plain()).trials:
-        if trial.tools_after is not None:
-            _judge_lists([str(tool["name"]) for tool in trial.tools], trial.tools_after, "after its tools were called")
+    for seen in (await examination.plain(), await examination.aftermath()):
+        for trial in seen.trials:
+            if trial.tools_after is not None:
+                _judge_lists([str(tool["name"]) for tool in trial.tools], trial.tools_after)
     listed = {str(tool["name"]) for tool in survey.tools}
     missing = [str(about["name"]) for about in survey.told("tool") if about["name"] not in listed]
     if missing:
         raise Finding(expected=f"{', '.join(missing)} in the first tools/list", saw="registered, and not listed")
 
 
-def _judge_lists(first: list[str], later: list[str], when: str) -> None:
+def _judge_lists(first: list[str], later: list[str]) -> None:
     came, went = sorted(set(later) - set(first)), sorted(set(first) - set(later))
     if came:
-        raise Finding(expected="every tool in the first tools/list", saw=f"{', '.join(came)} only {when}")
+        raise Finding(expected="every tool in the first tools/list", saw=f"{', '.join(came)} only later")
     if went:
-        raise Finding(expected="every tool of the first tools/list to stay", saw=f"{', '.join(went)} gone {when}")
+        raise Finding(expected="every tool of the first tools/list to stay", saw=f"{', '.join(went)} gone later")
 
 
 @clause(
@@ -332,6 +356,6 @@ async def something_is_registered(examination: Examination) -> None:
             "what was registered was not seen", supply="a host that loads extensions in the suite's child"
         )
     if not any(int(counts[-1][kind]) for kind in ("tools", "resources", "prompts")):
-        first, later = await examination.listed_late()
-        if set(later) <= set(first):
+        late = [trial for trial in (await examination.aftermath()).trials if trial.tools_after is not None]
+        if all(set(trial.tools_after or ()) <= {tool["name"] for tool in trial.tools} for trial in late):
             raise Finding(expected="a tool, a resource or a prompt", saw="none of them after register returned")

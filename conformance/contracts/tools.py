@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from conformance.contracts.registry import GUIDE, MCP_SPEC, clause, field_sense
 from conformance.outcomes import Blocked, Evidence, Finding, Inconclusive, Level, NotApplicable
-from conformance.rig.samples import stanza, takes_address
-from conformance.rig.surroundings import BASE_FORMS, HOSTS
+from conformance.rig.samples import certain, stanza, takes_address
+from conformance.rig.surroundings import BASE_FORMS, HOSTS, SIMULATED_PLUGINS
 from conformance.rig.trial import Call, host_of
 
 if TYPE_CHECKING:
@@ -34,13 +35,14 @@ MUST, SHOULD = Level.MUST, Level.SHOULD
     neighbours=("TOOL-WORKS", "EXT-RESOURCES"),
 )
 async def a_call_leaves_the_process_running(examination: Examination, tool: str) -> None:
-    """A call never ends the process nor reads its standard input, whether Gerrit answers well or with an error."""
-    seen = [await examination.plain()]
-    if tool not in seen[0].unknown:
-        seen.append(await examination.not_found(returns_http_errors=False))
-    for one in seen:
-        for call in one.calls_of(tool) or [one.call(tool)]:
-            _judge_end(call, one)
+    """A call never ends the process nor reads its standard input, whether Gerrit answers well or with an error.
+
+    Judged on every call that the suite makes: plain ones, with an address in every form, routed, and answered by 404.
+    """
+    (await examination.plain()).call(tool)
+    for seen in await examination.everything():
+        for call in seen.calls_of(tool):
+            _judge_end(call, seen)
 
 
 def _judge_end(call: Call, seen: Seen) -> None:
@@ -126,31 +128,61 @@ async def a_plain_call_succeeds(examination: Examination, tool: str) -> None:
     call = (await examination.plain()).call(tool)
     if call.succeeded:
         return
-    missing = [entry for entry in call.own if entry.unsimulated is not None]
-    if missing:
-        asked = missing[0]
-        raise Inconclusive(
-            f"it asked for {asked.method} {asked.gerrit_path}, which the simulated Gerrit does not have",
-            supply=(
-                f'[[tool.gerrit-conformance.canned]]\nplugin = "…"\nmethod = "{asked.method}"\npath = '
-                f'"{asked.gerrit_path}"\njson = {{}}'
-            ),
-            evidence=call.evidence(),
-        )
+    _judge_what_was_missing(call)
     if call.lists and not call.own and await examination.backing(tool) is None and _said_no_plugin(call):
         raise Inconclusive(
             "it looked for a plugin in the list and did not find it; which one it wants cannot be told",
-            supply='[[tool.gerrit-conformance.canned]]\nplugin = "…"\npath = "…"\njson = {}',
+            supply=_canned_stanza("…", "GET", "…"),
             evidence=call.evidence(),
         )
-    hint = None
-    if call.arguments and tool not in examination.profile.tools:
-        hint = (
-            f"If the arguments make no sense for it, tell better ones in the profile:\n{stanza(tool, call.arguments)}"
+    guessed = tool not in examination.profile.tools and not certain(call.arguments)
+    if guessed and (not call.own or call.own[-1].status in REFUSALS):
+        why = f"Gerrit answered {call.own[-1].status}" if call.own else "it asked Gerrit for nothing"
+        raise Inconclusive(
+            f"it failed with arguments that the suite made up ({why}): {call.saw()}",
+            supply=stanza(tool, call.arguments),
+            evidence=call.evidence(),
         )
-    raise Finding(
-        expected="an answer without isError", saw=call.saw(), evidence=(*call.evidence(), *_log(call)), hint=hint
-    )
+    if call.own and call.own[-1].status == CONFLICT and tool not in examination.profile.tools:
+        raise Inconclusive(
+            f"Gerrit refused it in the state that the simulated world is in: {call.saw()}",
+            supply=stanza(tool, call.arguments),
+            evidence=call.evidence(),
+        )
+    raise Finding(expected="an answer without isError", saw=call.saw(), evidence=(*call.evidence(), *_log(call)))
+
+
+CONFLICT = 409
+REFUSALS = frozenset({400, 403, 405, CONFLICT, 412, 422})
+"""Statuses by which Gerrit refuses what was asked; made-up arguments may be the cause."""
+
+
+def _judge_what_was_missing(call: Call) -> None:
+    """Say what to supply where the surroundings lacked something that the tool needs."""
+    if call.refused:
+        raise Inconclusive(
+            f"it asked {call.refused[0]}, which the suite does not let it reach",
+            supply="arguments with which it needs no host but Gerrit",
+            evidence=call.evidence(),
+        )
+    for entry in call.own:
+        view = re.search(r"/([a-z][\w-]*)~[\w.-]+(?:/|$)", entry.gerrit_path.removeprefix("/changes/"))
+        unknown = view is not None and view[1] not in SIMULATED_PLUGINS
+        if entry.unsimulated is not None or (entry.status == NOT_THERE and unknown):
+            raise Inconclusive(
+                f"it asked for {entry.method} {entry.gerrit_path}, which the simulated Gerrit does not have",
+                supply=_canned_stanza(view[1] if view else "…", entry.method, entry.gerrit_path),
+                evidence=call.evidence(),
+            )
+
+
+NOT_THERE = 404
+
+
+def _canned_stanza(plugin: str, method: str, path: str) -> str:
+    """Write the piece of a profile that gives a canned answer, ready to paste."""
+    lines = [f'plugin = "{plugin}"', f'method = "{method}"', f'path = "{path}"', "json = {}"]
+    return "\n".join(["[[tool.gerrit-conformance.canned]]", *lines])
 
 
 def _said_no_plugin(call: Call) -> bool:
@@ -175,7 +207,9 @@ async def the_result_is_typed(examination: Examination, tool: str) -> None:
     entry = await examination.tool(tool)
     facts = next((about for about in (await examination.survey()).told("tool") if about["name"] == tool), {})
     schema = entry.get("outputSchema")
-    if schema is None and facts.get("model_problem"):
+    if schema is None and facts.get("model_problem") == "sdk":
+        raise Blocked("the SDK makes no outputSchema of a dataclass with slots", by="sdk")
+    if schema is None and facts.get("model_problem") == "python":
         raise Blocked(
             "pydantic refuses a nested typing.TypedDict before Python 3.12: use Python 3.12, or typing_extensions",
             by="python",
@@ -405,14 +439,20 @@ def _refusals(seen: Seen) -> tuple[Evidence, ...]:
 )
 async def credentials_stay_inside(examination: Examination, tool: str) -> None:
     """No credential of the configuration reaches a result, an error text, stderr or server.log."""
-    seen = [await examination.plain()]
-    seen += [await examination.not_found(returns_http_errors=kind) for kind in (False, True)]
-    for one in seen:
-        for call in one.calls_of(tool):
-            raw = call.reply.raw.decode(errors="replace") if call.reply is not None else ""
-            for place, host, around in examination.rig.masking.leaks_in({"the reply": raw, **call.let_out}):
-                raise Finding(
-                    expected="no credential outside the configuration",
-                    saw=f"the token of host {host} in {place}",
-                    evidence=(Evidence(kind=place, text=around),),
-                )
+    masking = examination.rig.masking
+    for seen in await examination.everything():
+        for call in seen.calls_of(tool):
+            raw = call.reply.everything if call.reply is not None else ""
+            _judge_leaks(masking.leaks_in({"the reply": raw, **call.let_out}), "during the call")
+    for trial in [await examination.survey(), *(t for seen in await examination.everything() for t in seen.trials)]:
+        if not any(masking.leaks(text) for call in trial.calls for text in call.let_out.values()):
+            _judge_leaks(masking.leaks_in(trial.let_out()), "outside of any call")
+
+
+def _judge_leaks(leaks: Iterable[tuple[str, str, str]], when: str) -> None:
+    for place, host, around in leaks:
+        raise Finding(
+            expected="no credential outside the configuration",
+            saw=f"the token of host {host} in {place}, {when}",
+            evidence=(Evidence(kind=place, text=around),),
+        )

@@ -100,11 +100,11 @@ class Child:
 
     def _on_protocol(self, data: bytes) -> None:
         self._protocol_total += len(data)
-        self._bound(self._protocol_total)
+        self._bound(self._protocol_total, self._limits.protocol_bytes)
 
-    def _bound(self, total: int) -> None:
+    def _bound(self, total: int, limit: int | None = None) -> None:
         """Have the guardian end a child that writes more than it may."""
-        if total > self._limits.output_bytes and not self._flooded:
+        if total > (limit or self._limits.output_bytes) and not self._flooded:
             self._flooded = True
             self._order({"do": "stop", "why": "output"})
 

@@ -6,16 +6,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import NoReturn, Protocol
 
+from conformance.rig.control import Message
 from conformance.rig.processes import Table
 
 KILL_SECONDS = 5.0
 
+Launch = Callable[[Message, Sequence[int]], NoReturn]
+"""Becomes the subject of an order, given as a message with the child's ends beside it."""
+
 
 class FirstProcess(Protocol):
-    """The guardian's hold on a child."""
+    """The guardian's hold on a child; made before there is an order."""
 
     subject_pid: int
     """The subject, as numbered in the table."""
@@ -27,6 +31,9 @@ class FirstProcess(Protocol):
     """Processor time of the subject, once it has ended."""
     most_resident: int
     """The largest resident memory of any process that has ended, in bytes."""
+
+    def start(self, order: Message, descriptors: Sequence[int]) -> None:
+        """Start the subject; once only, and before anything else is asked. The descriptors are closed here."""
 
     def table(self) -> Table:
         """The child's processes."""

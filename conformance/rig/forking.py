@@ -1,4 +1,4 @@
-"""The warm process: imports once, then forks a guardian for every order.
+"""The warm process: imports once, then forks a guardian for every order, the next one always ahead of its order.
 
 It is a process of its own, started with an environment of nothing, and has a single thread for all its life, so that a
 fork never copies a held lock. It knows only its control socket; when that closes, it ends everything and itself.
@@ -19,7 +19,6 @@ import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -30,10 +29,13 @@ from conformance.rig.launch import KEPT_BY_ROOT, Confinement, Ends, become
 from conformance.rig.namespaces import Containment, Isolation
 from conformance.rig.order import Order
 from conformance.rig.plain import kill_below, table_below
+from conformance.rig.standby import Standby
 from conformance.rig.strays import Strays
 from conformance.rig.waking import waking_pipe
 
 GUARDIANS_LEAVE_SECONDS = 3.0
+QUIET_SECONDS = 0.02
+"""How long no order may come before the next guardian is forked, so that this does not slow down the child before."""
 
 
 class WarmLoop:
@@ -48,6 +50,7 @@ class WarmLoop:
         self._containment = containment
         self._preloaded = preloaded
         self._guardians: dict[int, int] = {}
+        self._standby: Standby | None = None
         self._tasks = tasks_of_user()
         self._wake = waking_pipe()
         signal.signal(signal.SIGTERM, lambda *_: self._end())
@@ -56,7 +59,9 @@ class WarmLoop:
         """Serve the caller until it goes away."""
         while True:
             control = self._control.fileno()
-            ready, _, _ = select.select([control, self._wake], [], [])
+            ready, _, _ = select.select([control, self._wake], [], [], QUIET_SECONDS if self._standby is None else None)
+            if not ready:
+                self._standby = self._ahead()
             if self._wake in ready:
                 with suppress(BlockingIOError):
                     os.read(self._wake, 1 << 10)
@@ -79,32 +84,37 @@ class WarmLoop:
                 os.kill(pid, signal.SIGKILL)
 
     def _start(self, message: Message, descriptors: list[int]) -> None:
-        """Fork a guardian; it forks the child."""
-        owner, *rest = descriptors
-        order = Order.from_json(message["order"])
-        witness, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-        ends = Ends(**dict(zip(message["ends"], rest, strict=True)), witness=theirs.fileno())
-        pid = os.fork()
-        if pid:
-            self._guardians[pid] = message["number"]
-            for descriptor in descriptors:
-                os.close(descriptor)
-            witness.close()
-            theirs.close()
-            return
+        """Give the order to the guardian that waits, or to one that is forked for it; that forks the child."""
+        standby, self._standby = self._standby or self._ahead(), None
+        if not standby.hand_over(message, descriptors):
+            standby = self._ahead()
+            standby.hand_over(message, descriptors)
+        self._guardians[standby.pid] = message["number"]
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+    def _ahead(self) -> Standby:
+        """Fork a guardian that waits for its order."""
+        return Standby(guard=self._guard, private=self._give_back)
+
+    def _guard(self, line: socket.socket) -> NoReturn:
+        guard(line=line, isolation=self._isolation, launch=self._launch)
+
+    def _give_back(self) -> None:
+        """Let go, in a forked process, of what makes this one the warm process."""
         os.close(signal.set_wakeup_fd(-1))
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         self._control.close()
         os.close(self._wake)
-        guard(
-            order=order,
-            owner=socket.socket(fileno=owner),
-            witness=witness,
-            isolation=self._isolation,
-            launch=partial(
-                become, order, ends, preloaded=self._preloaded, confinement=self._confinement(message["ports"])
-            ),
-            release=partial(give_back, ends, theirs),
+
+    def _launch(self, message: Message, descriptors: Sequence[int]) -> NoReturn:
+        """Become the subject of an order."""
+        become(
+            Order.from_json(message["order"]),
+            Ends(**dict(zip(message["ends"], descriptors, strict=True))),
+            preloaded=self._preloaded,
+            confinement=self._confinement(message["ports"]),
         )
 
     def _confinement(self, ports: Sequence[int]) -> Confinement:
@@ -130,14 +140,20 @@ class WarmLoop:
         killed = {}
         with suppress(ChildProcessError):
             while (found := os.waitpid(-1, os.WNOHANG))[0]:
+                if self._standby is not None and self._standby.pid == found[0]:
+                    self._standby = None
                 number = self._guardians.pop(found[0], None)
                 if number is not None and found[1] != 0:
                     killed[number] = found[1]
         return killed
 
+    def _living_guardians(self) -> set[int]:
+        """All that have not been reaped, the one that waits included."""
+        return {*self._guardians, *([self._standby.pid] if self._standby is not None else ())}
+
     def _kill_strays(self) -> list[dict[str, Any]]:
         """Kill all that came to us from dead guardians; gives what it was."""
-        table = Strays(table_below(os.getpid()), guardians=frozenset(self._guardians))
+        table = Strays(table_below(os.getpid()), guardians=frozenset(self._living_guardians()))
         found: dict[int, dict[str, Any]] = {}
         until = time.monotonic() + GUARDIANS_LEAVE_SECONDS
         while (members := table.members()) and time.monotonic() < until:
@@ -151,26 +167,22 @@ class WarmLoop:
     def _end(self) -> NoReturn:
         """Let the guardians end their children, end what they leave, and go."""
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        for pid in self._guardians:
+        leaving = self._living_guardians()
+        for pid in leaving:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGTERM)
         until = time.monotonic() + GUARDIANS_LEAVE_SECONDS
-        while self._guardians and time.monotonic() < until:
+        while leaving and time.monotonic() < until:
             with suppress(ChildProcessError):
                 pid, _ = os.waitpid(-1, os.WNOHANG)
-                self._guardians.pop(pid, None)
+                leaving.discard(pid)
                 if pid:
                     continue
             time.sleep(0.001)
         self._guardians.clear()
+        self._standby = None
         self._kill_strays()
         os._exit(0)
-
-
-def give_back(ends: Ends, theirs: socket.socket) -> None:
-    """Close the child's ends in a process that is not the child."""
-    theirs.detach()
-    ends.close()
 
 
 def listening_socket() -> socket.socket:

@@ -13,12 +13,13 @@ import select
 import signal
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
 from conformance.rig import libc, seccomp
-from conformance.rig.first import FirstProcess
+from conformance.rig.control import Message, receive
+from conformance.rig.first import FirstProcess, Launch
 from conformance.rig.judge import Judge
 from conformance.rig.limits import Exceeded
 from conformance.rig.namespaced import NamespacedFirst
@@ -222,43 +223,54 @@ def end_at_once(first: FirstProcess) -> NoReturn:
     os._exit(0)
 
 
-def guard(
-    *,
-    order: Order,
-    owner: socket.socket,
-    witness: socket.socket,
-    isolation: Isolation,
-    launch: Callable[[], NoReturn],
-    release: Callable[[], None],
-) -> NoReturn:
-    """Be the guardian of one child, from its start to its end; called in a process forked for that.
+def guard(*, line: socket.socket, isolation: Isolation, launch: Launch) -> NoReturn:
+    """Be the guardian of one child, from before its order to its end; called in a process forked for that.
 
     Args:
-        order: what the child is.
-        owner: the line to the caller's process.
-        witness: see `Guardian`.
+        line: on which the order comes, in a message with the guardian's line to the caller and the child's ends; where
+            it closes instead, no child is wanted any more.
         isolation: which namespaces to use.
         launch: becomes the subject; called in the child.
-        release: closes what only the child needs; called in the guardian and in the first process.
     """
+    owner = None
     try:
         os.setsid()
         libc.die_with_parent(signal.SIGTERM)
         libc.hide_from_tracers()
-        first: FirstProcess
-        if isolation.pid:
-            first = NamespacedFirst(
-                table=isolation.process_table, launch=launch, release=release, private=(owner, witness)
-            )
-        else:
-            first = PlainFirst(launch=launch, release=release)
-        signal.signal(signal.SIGTERM, lambda *_: end_at_once(first))
-        with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, 0, -5)
-        Guardian(order=order, first=first, owner=owner, witness=witness).run()
+        first = prepared(isolation, launch, private=line)
+        received = receive(line)
+        line.close()
+        if received is None:
+            os._exit(0)
+        message, (own, *ends) = received
+        owner = socket.socket(fileno=own)
+        watch(first, owner, message, ends)
     except BaseException as problem:  # noqa: BLE001 - told to the owner; this process must not return to the warm loop
         with suppress(BaseException):
             text = f"{type(problem).__name__}: {problem}"
-            owner.sendall(json.dumps({"event": "broken", "text": text}).encode() + b"\n")
+            if owner is not None:
+                owner.sendall(json.dumps({"event": "broken", "text": text}).encode() + b"\n")
         os._exit(1)
     os._exit(0)
+
+
+def prepared(isolation: Isolation, launch: Launch, *, private: socket.socket) -> FirstProcess | Exception:
+    """Do all for a child that needs no order; what goes wrong is given back, as nobody is there yet to be told."""
+    try:
+        if isolation.pid:
+            return NamespacedFirst(table=isolation.process_table, launch=launch, private=private)
+        return PlainFirst(launch=launch)
+    except Exception as problem:  # noqa: BLE001 - raised as soon as there is an owner
+        return problem
+
+
+def watch(first: FirstProcess | Exception, owner: socket.socket, message: Message, ends: Sequence[int]) -> None:
+    """Start the subject and watch over it to its end; raises what went wrong in preparing for that."""
+    if isinstance(first, Exception):
+        raise first
+    signal.signal(signal.SIGTERM, lambda *_: end_at_once(first))
+    witness, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    first.start({**message, "ends": [*message["ends"], "witness"]}, [*ends, theirs.detach()])
+    with suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, 0, -5)
+    Guardian(order=Order.from_json(message["order"]), first=first, owner=owner, witness=witness).run()

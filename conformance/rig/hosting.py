@@ -39,6 +39,7 @@ def warm() -> Any:  # noqa: ANN401 - the application of the reference host
     from reference_server import factory, names  # noqa: PLC0415 - in the warm process only
 
     names.install()
+    declared.remember()
     for name in EARLY:
         importlib.import_module(name)
     _ADVERTISING[:] = [
@@ -68,8 +69,7 @@ def serve(payload: dict[str, Any], channel: Channel) -> None:
     """Load the subject into the host and serve it until the client goes away.
 
     `payload`: `modules` (names), `import_path` (folders, searched first), `metadata` (the subject's `.dist-info` or
-    null), `host` (null, or `module:callable` of a factory), `declared_only` (true: undeclared dependencies are not
-    importable).
+    null; with one, undeclared dependencies are not importable), `host` (null, or `module:callable` of a factory).
     """
     from conformance.rig.observing import Observer  # noqa: PLC0415 - already loaded by `warm`
 
@@ -78,10 +78,10 @@ def serve(payload: dict[str, Any], channel: Channel) -> None:
     _leave_out_others(payload["metadata"])
     channel.tell("phase", name="import")
     application = _application(payload["host"], channel)
-    if payload.get("declared_only") and payload["metadata"]:
+    if payload["metadata"]:
         from conformance.rig.declared import refuse_undeclared  # noqa: PLC0415 - already loaded by `warm`
 
-        refuse_undeclared(payload["metadata"])
+        refuse_undeclared(payload["metadata"], payload["host"])
     observer = Observer(channel, application)
     observer.watch_host()
     for name in payload["modules"]:
@@ -135,12 +135,14 @@ def _import(name: str, channel: Channel) -> bool:
 
 def raised(problem: BaseException) -> dict[str, str]:
     """Put an exception into words that can be sent: its type, its text, its traceback without our own frames."""
+    from conformance.rig.declared import why_missing  # noqa: PLC0415 - already loaded by `warm`
+
     ours = os.path.dirname(__file__)  # noqa: PTH120 - compared with frame file names, which are strings
     frames = [
         one for one in traceback.extract_tb(problem.__traceback__) if not one.filename.startswith((ours, "<frozen"))
     ]
     try:
-        text = str(problem)
+        text = f"{problem}{why_missing(problem)}"
     except Exception as worse:  # noqa: BLE001 - a stranger's __str__
         text = f"(its text cannot be shown: {type(worse).__name__})"
     where = traceback.format_list(frames[-6:])

@@ -38,8 +38,10 @@ class Limits:
     """The size of any one file that the child writes."""
     open_files: int = 512
     """Descriptors of one process; the kernel refuses more, which is not recorded."""
+    protocol_bytes: int = 256 * MIB
+    """Bytes of the protocol where it has descriptors of its own: large answers are no flood."""
     output_bytes: int = 8 * MIB
-    """Bytes on any one of stdout, stderr, the protocol and the facts."""
+    """Bytes on any one of stdout (of a command: its protocol too), stderr and the facts."""
     seconds: float = 60.0
     """Wall time from the start to the end of the child."""
     cpu_seconds: int = 60

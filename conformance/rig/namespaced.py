@@ -7,33 +7,26 @@ import os
 import select
 import signal
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
 from conformance.rig import libc, namespaces
-from conformance.rig.first import KILL_SECONDS, Ended
+from conformance.rig.control import Message, receive, send
+from conformance.rig.first import KILL_SECONDS, Ended, Launch
 from conformance.rig.processes import ProcessTable, Table
 
 
 class NamespacedFirst(Ended):
     """The subject below a process 1 of its own PID namespace; with that process everything in it ends."""
 
-    def __init__(
-        self,
-        *,
-        table: bool,
-        launch: Callable[[], NoReturn],
-        release: Callable[[], None],
-        private: Sequence[socket.socket],
-    ) -> None:
-        """Fork the first process, which forks the subject and sends descriptors of its `/proc` and of the subject.
+    def __init__(self, *, table: bool, launch: Launch, private: socket.socket) -> None:
+        """Fork the first process, which prepares the namespace and waits.
 
         Args:
             table: give the child a `/proc` of its own.
             launch: becomes the subject.
-            release: closes what only the subject needs.
-            private: the guardian's own lines, closed in the first process.
+            private: the guardian's own line, closed in the first process.
         """
         self._exclusive = table
         self._line, line = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -41,12 +34,17 @@ class NamespacedFirst(Ended):
         self._pid = os.fork()
         if self._pid == 0:
             self._line.close()
-            for one in private:
-                one.close()
-            be_first(line, table=table, launch=launch, release=release)
+            private.close()
+            be_first(line, table=table, launch=launch)
         line.close()
-        release()
         self._left = b""
+
+    def start(self, order: Message, descriptors: Sequence[int]) -> None:
+        """Have the first process fork the subject; it sends descriptors of its `/proc` and of the subject."""
+        with suppress(BrokenPipeError):  # it has ended, which `_greet` puts into words
+            send(self._line, order, descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
         self._greet()
 
     def _greet(self) -> None:
@@ -124,9 +122,7 @@ def _pid_of(descriptor: int) -> int:
     return int(found["Pid"])
 
 
-def be_first(
-    line: socket.socket, *, table: bool, launch: Callable[[], NoReturn], release: Callable[[], None]
-) -> NoReturn:
+def be_first(line: socket.socket, *, table: bool, launch: Launch) -> NoReturn:
     """Be process 1 of a new PID namespace: start the subject, then reap, and tell the guardian of each end."""
     try:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -134,13 +130,18 @@ def be_first(
         libc.hide_from_tracers()
         if table:
             namespaces.mount_process_table()
+        received = receive(line)
+        if received is None:
+            os._exit(0)
+        order, descriptors = received
         subject = os.fork()
         if subject == 0:
             line.close()
             libc.die_with_parent(signal.SIGKILL)
             libc.show_to_tracers()
-            launch()
-        release()
+            launch(order, descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
         folder = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
         watched = os.pidfd_open(subject)
         socket.send_fds(line, [json.dumps({"pid": subject}).encode() + b"\n"], [watched, folder])

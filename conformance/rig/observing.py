@@ -12,7 +12,8 @@ import inspect
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from dataclasses import dataclass, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -76,8 +77,9 @@ class Observer:
         """Keep each function that is decorated, and tell each time that its wrapper runs."""
 
         @functools.wraps(original)
-        def requires_plugin(plugin_name: str, *arguments: Any, **options: Any) -> Callable[..., Any]:  # noqa: ANN401
-            decorate = original(plugin_name, *arguments, **options)
+        def requires_plugin(*arguments: Any, **options: Any) -> Callable[..., Any]:  # noqa: ANN401 - passed on unchanged
+            decorate = original(*arguments, **options)
+            plugin_name = str(arguments[0] if arguments else options.get("name", ""))
 
             def apply(function: Callable[..., Any]) -> Callable[..., Any]:
                 inner = decorate(function)
@@ -123,11 +125,11 @@ class Observer:
             except BaseException as problem:
                 self._tell("register_raised", module=module_name, **raised(problem))
                 raise
-            awaitable = inspect.isawaitable(result)
+            added = self._added()
+            self._tell("register_returned", module=module_name, deferred=_deferred(result, added), added=added)
             if inspect.iscoroutine(result):
                 result.close()  # nobody awaits it; closed, it cannot warn on stderr
-                result = None
-            self._tell("register_returned", module=module_name, awaitable=awaitable, added=self._added())
+                return None
             return result
 
         return observed
@@ -170,6 +172,18 @@ class Observer:
                 function=getattr(one.function, "__name__", repr(type(one.function))),
                 takes_keyword=_takes_keyword(one.function, one.parameter), tools=routed, bare_tools=bare,
             )  # fmt: skip
+
+
+def _deferred(result: Any, added: list[str]) -> str:  # noqa: ANN401 - whatever a stranger's register gives back
+    """Name what `register` gave back instead of doing its work; empty where it did it."""
+    if inspect.isawaitable(result):
+        return "an awaitable"
+    if added:
+        return ""
+    if inspect.isgenerator(result) or inspect.isasyncgen(result):
+        return "a generator"
+    is_manager = isinstance(result, AbstractContextManager | AbstractAsyncContextManager)
+    return "a context manager" if is_manager and inspect.isgenerator(getattr(result, "gen", None)) else ""
 
 
 def _binding_problem(register: Callable[..., Any]) -> str:
@@ -226,7 +240,7 @@ def _is_coroutine_function(function: Any) -> bool:  # noqa: ANN401 - any callabl
 
 
 def _model_problem(tool: Any) -> str:  # noqa: ANN401 - the SDK's tool
-    """Tell why the SDK could make no model of a declared result type, where that is the interpreter's doing."""
+    """Tell whose doing it is that the SDK made no model of a declared result type: `python`, `sdk`, or empty."""
     if tool.fn_metadata.output_schema is not None:
         return ""
     from pydantic import PydanticUserError, TypeAdapter  # noqa: PLC0415 - only for the rare tool without a schema
@@ -235,10 +249,10 @@ def _model_problem(tool: Any) -> str:  # noqa: ANN401 - the SDK's tool
         hint = inspect.signature(tool.fn, eval_str=True).return_annotation
         TypeAdapter(hint).json_schema()
     except PydanticUserError as problem:
-        return str(problem) if "typing_extensions.TypedDict" in str(problem) else ""
+        return "python" if "typing_extensions.TypedDict" in str(problem) else ""
     except Exception:  # noqa: BLE001 - no annotation, or one that nothing can evaluate: the clause judges the wire
         return ""
-    return ""
+    return "sdk" if is_dataclass(hint) and hasattr(hint, "__slots__") else ""
 
 
 def _called_by_host() -> bool:

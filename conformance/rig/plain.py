@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import NoReturn, Protocol
+from typing import Protocol
 
 from conformance.rig import libc
-from conformance.rig.first import KILL_SECONDS, Ended
+from conformance.rig.control import Message
+from conformance.rig.first import KILL_SECONDS, Ended, Launch
 from conformance.rig.processes import ProcessTable, Seen, Table
 from conformance.rig.ps import PsTable
 from conformance.rig.waking import waking_pipe
@@ -19,16 +20,21 @@ from conformance.rig.waking import waking_pipe
 class PlainFirst(Ended):
     """The subject as a direct child of the guardian, which adopts whatever the subject abandons."""
 
-    def __init__(self, *, launch: Callable[[], NoReturn], release: Callable[[], None]) -> None:
-        """Fork the subject."""
+    def __init__(self, *, launch: Launch) -> None:
+        """Be ready to adopt; `launch` becomes the subject."""
+        self._launch = launch
         libc.adopt_orphans()
         self._wake = waking_pipe()
+
+    def start(self, order: Message, descriptors: Sequence[int]) -> None:
+        """Fork the subject."""
         self.subject_pid = os.fork()
         if self.subject_pid == 0:
             libc.die_with_parent(signal.SIGKILL)
             libc.show_to_tracers()
-            launch()
-        release()
+            self._launch(order, descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
         self._table = table_below(os.getpid())
 
     def table(self) -> Table:

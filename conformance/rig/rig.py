@@ -87,9 +87,7 @@ class Rig:
         return self._worlds[kind].copy()
 
     @asynccontextmanager
-    async def trial(
-        self, subject: Subject, surroundings: Surroundings, *, declared_only: bool = False
-    ) -> AsyncIterator[Trial]:
+    async def trial(self, subject: Subject, surroundings: Surroundings) -> AsyncIterator[Trial]:
         """Fork a child, load the subject in it, and open a session; close all of it afterwards.
 
         A subject that cannot be loaded gives a trial without a session: see `Trial.stage`.
@@ -101,10 +99,9 @@ class Rig:
             stack.callback(shutil.rmtree, home, ignore_errors=True)
             gateway = Gateway(world, authority=self.authority, listener=await self.warm.listen())
             await stack.enter_async_context(gateway)
-            child = await self.warm.start(
-                self._order(subject, surroundings, home, gateway, declared_only=declared_only)
-            )
+            child = await self.warm.start(self._order(subject, surroundings, home, gateway))
             trial = Trial(
+                surroundings=surroundings,
                 child=child, client=Client(child.protocol), world=world, gateway=gateway, home=home,
                 log_path=home / "server.log", masking=self.masking,
             )  # fmt: skip
@@ -114,6 +111,7 @@ class Rig:
                 yield trial
             finally:
                 trial.record = await asyncio.shield(self._close(trial))
+                trial.last_words = trial.let_out()
                 self.gerrit_calls += trial.requests + trial.world.journal.mark()
 
     async def run(
@@ -178,9 +176,7 @@ class Rig:
             await trial.client.close()
         return await trial.child.close(grace=0.0 if trial.hung else 2.0)
 
-    def _order(
-        self, subject: Subject, surroundings: Surroundings, home: Path, gateway: Gateway, *, declared_only: bool
-    ) -> Order:
+    def _order(self, subject: Subject, surroundings: Surroundings, home: Path, gateway: Gateway) -> Order:
         config = home / "gerrit_config.json"
         config.write_text(json.dumps(configuration(surroundings, self.credentials)), encoding="utf-8")
         work = home / "work"
@@ -196,7 +192,6 @@ class Rig:
                 "import_path": [str(one) for one in subject.import_path],
                 "metadata": str(subject.metadata) if subject.metadata else None,
                 "host": self._factory(),
-                "declared_only": declared_only,
             },
             limits=Limits(
                 memory_bytes=self.settings.limit_memory, seconds=self.settings.limit_seconds + IMPORT_SECONDS

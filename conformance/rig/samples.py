@@ -1,52 +1,25 @@
 """Arguments for a tool that nobody described: from the names and schemas of its parameters and the simulated world.
 
-Nothing is guessed: a required parameter whose meaning neither its name nor its schema tells makes the question
-INCONCLUSIVE, with the stanza of a profile that would answer it.
+Nothing is guessed: a required parameter whose meaning neither its name nor its schema tells, or whose schema admits
+nothing that the world has, makes the question INCONCLUSIVE, with the stanza of a profile that would answer it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from conformance.outcomes import Inconclusive
+from conformance.rig.meanings import Meaning, certain, meaning_of
+
+__all__ = ["BASE_URL_PARAMETER", "certain", "sample_arguments", "stanza", "takes_address"]
 
 BASE_URL_PARAMETER = "gerrit_base_url"
 DEEPEST = 8
 """How far references and nested models are followed; a schema may be cyclic."""
 
-_BY_NAME: tuple[tuple[tuple[str, ...], Any], ...] = (
-    (("change_id", "change", "change_number", "change_num", "cl", "cl_number"), 1),
-    (("change_ids", "changes", "change_numbers"), [1]),
-    (("project", "project_name", "repo", "repository", "repo_name"), "demo"),
-    (("branch", "branch_name", "dest_branch", "target_branch"), "master"),
-    (("path", "file_path", "file", "filename", "file_name"), "leaves.py"),
-    (("paths", "file_paths", "files"), ["leaves.py"]),
-    (("email", "user_email", "account_email", "owner_email", "reviewer_email"), "alice@example.com"),
-    (("account", "account_id", "user", "username", "owner", "reviewer", "author", "assignee"), "alice@example.com"),
-    (("reviewers", "accounts", "emails", "users"), ["bob@example.com"]),
-    (
-        ("revision", "revision_id", "rev", "patchset", "patch_set", "patch_set_id", "patchset_id", "commit", "sha"),
-        "current",
-    ),
-    (("query", "q", "search", "search_query"), "status:open"),
-    (("limit", "n", "max_results", "count", "page_size", "top", "max_count", "max"), 5),
-    (("start", "offset", "skip"), 0),
-    (("topic", "topic_name"), "leaves"),
-    (("hashtag", "tag"), "leaves"),
-    (
-        ("message", "comment", "text", "body", "reason", "note", "description", "title", "subject"),
-        "A note from the conformance suite",
-    ),
-    (("label", "label_name"), "Code-Review"),
-    (("score", "vote", "value"), 1),
-    (("status", "state"), "open"),
-    (("line", "line_number"), 1),
-    (("plugin", "plugin_name"), "task"),
-    (("start_date", "since", "after", "from_date"), "2000-01-01"),
-    (("end_date", "until", "before", "to_date"), "2100-01-01"),
-)
-_VALUES = {name: value for names, value in _BY_NAME for name in names}
+Schema = Mapping[str, Any]
 
 
 def sample_arguments(tool: Mapping[str, Any], told: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -57,21 +30,20 @@ def sample_arguments(tool: Mapping[str, Any], told: Mapping[str, Any] | None) ->
         told: the arguments of the profile, which win over everything.
 
     Raises:
-        Inconclusive: a required parameter is of unknown meaning.
+        Inconclusive: a required parameter is of unknown meaning, or its schema admits nothing that would be right.
     """
     if told is not None:
         return dict(told)
     schema = tool.get("inputSchema") or {}
-    definitions = schema.get("$defs", {})
+    sampler = _Sampler({**schema.get("definitions", {}), **schema.get("$defs", {})})
     values: dict[str, Any] = {}
     unknown: list[str] = []
     for name in schema.get("required", ()):
         if name == BASE_URL_PARAMETER:
             continue  # the clauses decide which host is named
-        found, value = _value(name, schema.get("properties", {}).get(name, {}), definitions)
-        if found:
-            values[name] = value
-        else:
+        try:
+            values[name] = sampler.value(name, schema.get("properties", {}).get(name, {}))
+        except _UnknownError:
             unknown.append(name)
     if unknown:
         raise Inconclusive(
@@ -94,66 +66,119 @@ def stanza(tool: str, arguments: Mapping[str, Any]) -> str:
     return dumps({"tool": {"gerrit-conformance": {"tools": {tool: {"arguments": told}}}}}).strip()
 
 
-Found = tuple[bool, Any]
-"""Whether there is a value, and which."""
-
-NOTHING: Found = (False, None)
-_BY_KIND: tuple[tuple[str, Any], ...] = (("boolean", False), ("array", []), ("null", None))
+class _UnknownError(Exception):
+    """Nobody can tell what the value should be."""
 
 
-def _value(name: str, schema: Mapping[str, Any], definitions: Mapping[str, Any], depth: int = DEEPEST) -> Found:
-    """Find a value for one parameter: what the schema itself gives, else by the name, else by the type."""
-    schema = _resolved(schema, definitions)
-    for certain in ("const", "default"):
-        if certain in schema:
-            return True, schema[certain]
-    for several in ("enum", "examples"):
-        if schema.get(several):
-            return True, schema[several][0]
-    kinds = _kinds(schema, definitions)
-    if name.lower() in _VALUES:
-        return _fitted(_VALUES[name.lower()], kinds)
-    if "object" in kinds:
-        return _object(schema, definitions, depth - 1) if depth else NOTHING
-    return next(((True, value) for kind, value in _BY_KIND if kind in kinds), NOTHING)
+class _Sampler:
+    """Chooses values under the definitions of one tool's schema."""
+
+    def __init__(self, definitions: Schema) -> None:
+        self._definitions = definitions
+
+    def value(self, name: str, schema: Schema, depth: int = DEEPEST) -> Any:  # noqa: ANN401 - any JSON value
+        """Give the first value that its schema admits.
+
+        Raises:
+            _UnknownError: there is none of which anybody could say that it is right.
+        """
+        admits = self._judge_of(schema)
+        for candidate in self._candidates(name, schema, depth):
+            if admits(candidate):
+                return candidate
+        raise _UnknownError
+
+    def _candidates(self, name: str, schema: Schema, depth: int) -> Iterator[Any]:
+        """Give what the schema itself names, then what the name means, then what the parts of a model mean."""
+        variants = list(self._variants(schema))
+        yield from (variant[key] for variant in variants for key in ("const", "default") if key in variant)
+        meaning = meaning_of(name)
+        if meaning is not None:
+            yield from _right_values(meaning, variants)
+        yield from (value for variant in variants for key in ("examples", "enum") for value in variant.get(key) or ())
+        if depth:
+            for variant in variants:
+                yield from self._made(name, variant, depth - 1)
+        yield from (None for variant in variants if variant.get("type") == "null")
+
+    def _made(self, name: str, variant: Schema, depth: int) -> Iterator[Any]:
+        """Fill a model by its own parameters; a list of models gets one element."""
+        try:
+            if variant.get("properties") and (variant.get("required") or meaning_of(name) is None):
+                yield self._filled(name, variant, depth)
+            if isinstance(items := variant.get("items"), Mapping):
+                yield from ([self._filled(name, one, depth)] for one in self._variants(items) if one.get("required"))
+        except _UnknownError:
+            return
+
+    def _filled(self, name: str, model: Schema, depth: int) -> dict[str, Any]:
+        parts = model.get("properties", {})
+        return {
+            part: self.value(_full_name(part, within=name), parts.get(part, {}), depth)
+            for part in model.get("required", ())
+        }
+
+    def _variants(self, schema: Schema, depth: int = DEEPEST) -> Iterator[Schema]:
+        """Give the schema with its references followed, and each alternative that it offers."""
+        if not isinstance(schema, Mapping) or not depth:
+            return
+        reference = schema.get("$ref")
+        if isinstance(reference, str):
+            yield from self._variants(self._definitions.get(reference.rpartition("/")[2], {}), depth - 1)
+        yield schema
+        for several in ("allOf", "anyOf", "oneOf"):
+            for one in schema.get(several, ()):
+                yield from self._variants(one, depth - 1)
+
+    def _judge_of(self, schema: Schema) -> Callable[[Any], bool]:
+        from jsonschema import Draft202012Validator as Validator  # noqa: PLC0415 - loaded with the first trial
+
+        whole = {**schema, "$defs": self._definitions, "definitions": self._definitions}
+        validator = Validator(whole, format_checker=Validator.FORMAT_CHECKER)
+
+        def admits(value: Any) -> bool:  # noqa: ANN401 - any JSON value
+            try:
+                return validator.is_valid(value)
+            except Exception:  # noqa: BLE001 - a stranger's schema: no schema at all, a bad pattern, a cycle
+                return False
+
+        return admits
 
 
-def _object(schema: Mapping[str, Any], definitions: Mapping[str, Any], depth: int) -> Found:
-    made: dict[str, Any] = {}
-    for name in schema.get("required", ()):
-        found, made[name] = _value(name, schema.get("properties", {}).get(name, {}), definitions, depth)
-        if not found:
-            return NOTHING
-    return True, made
+_NUMBERS_OF_CHANGE = frozenset({"id", "number", "_number"})
 
 
-def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Any], depth: int = DEEPEST) -> Mapping[str, Any]:
-    reference = schema.get("$ref")
-    if isinstance(reference, str) and depth:
-        return _resolved(definitions.get(reference.rpartition("/")[2], {}), definitions, depth - 1)
-    parts = schema.get("allOf")
-    return _resolved(parts[0], definitions, depth - 1) if parts and len(parts) == 1 and depth else schema
+def _full_name(part: str, *, within: str) -> str:
+    """Give the name under which a part of a model is known: the `number` of a `change` is a change's number."""
+    outer = meaning_of(within)
+    is_change = outer is not None and any(one in outer.names for one in ("change", "changes"))
+    return "change_number" if is_change and part in _NUMBERS_OF_CHANGE else part
 
 
-def _kinds(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> set[str]:
-    """The JSON types that a schema admits, as far as it says so."""
-    kinds: set[str] = set()
-    for one in (schema, *schema.get("anyOf", ()), *schema.get("oneOf", ())):
-        kind = _resolved(one, definitions).get("type", ())
-        kinds.update([kind] if isinstance(kind, str) else kind)
-    return kinds
+def _right_values(meaning: Meaning, variants: list[Schema]) -> Iterator[Any]:
+    """Give the values of a meaning, also as the only element of a list, and the numbers at a schema's bounds."""
+    yield from meaning.values
+    if meaning.amount:
+        yield from (bound for variant in variants for bound in _bounds(variant))
+    if any(variant.get("type") == "array" for variant in variants):
+        yield from ([value] for value in meaning.values if not isinstance(value, list))
+    yield from (first for first, *more in meaning.values if not more) if _is_plural(meaning) else ()
 
 
-def _fitted(value: Any, kinds: set[str]) -> Found:  # noqa: ANN401 - any JSON value
-    """Bring a value that a name suggests into a type that the schema admits."""
-    if isinstance(value, list):
-        return (True, value) if not kinds or "array" in kinds else _fitted(value[0], kinds)
-    if isinstance(value, int):
-        if not kinds or kinds & {"integer", "number"}:
-            return True, value if kinds else str(value)
-        return ("string" in kinds), str(value)
-    if not kinds or "string" in kinds:
-        return True, value
-    if "array" in kinds:
-        return True, [value]
-    return False, None
+def _is_plural(meaning: Meaning) -> bool:
+    return all(isinstance(value, list) for value in meaning.values)
+
+
+def _bounds(schema: Schema) -> Iterator[int]:
+    """Give the whole numbers nearest to the bounds of a schema."""
+    nearest: dict[str, Callable[[float], int]] = {
+        "minimum": math.ceil,
+        "exclusiveMinimum": lambda bound: math.floor(bound) + 1,
+        "maximum": math.floor,
+        "exclusiveMaximum": lambda bound: math.ceil(bound) - 1,
+        "multipleOf": math.ceil,
+    }
+    for key, whole in nearest.items():
+        bound = schema.get(key)
+        if isinstance(bound, int | float) and math.isfinite(bound):
+            yield whole(bound)

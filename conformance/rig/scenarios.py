@@ -7,7 +7,8 @@ scenario, so an `Examination` runs each at most once.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +16,13 @@ from conformance.outcomes import Inconclusive
 from conformance.profile import Profile
 from conformance.rig.rig import Rig
 from conformance.rig.samples import BASE_URL_PARAMETER, sample_arguments
-from conformance.rig.surroundings import BASE_FORMS, NO_EXTENSIONS_KEY, NULL, Placement, Surroundings
-from conformance.rig.trial import Call, Trial
+from conformance.rig.surroundings import BASE_FORMS, NO_EXTENSIONS_KEY, NULL, SIMULATED_PLUGINS, Placement, Surroundings
+from conformance.rig.trial import ASKING_FOR_PLUGINS, Call, Trial
 from conformance.subject import Subject
 
 if TYPE_CHECKING:
     from mock_gerrit.faults import Fault
 
-SIMULATED_PLUGINS = ("code-owners", "depends-on", "task")
 LATE_SECONDS = 1.5
 """How long EXT-VISIBLE waits for tools that come after the first list."""
 NOT_FOUND = "Not found: 1\n"
@@ -88,7 +88,7 @@ class Seen:
 
 async def loaded(bench: Bench, **changes: Any) -> Trial:  # noqa: ANN401 - fields of Surroundings
     """Load the subject, initialise, list the tools, and close."""
-    async with bench.rig.trial(bench.subject, bench.surroundings(**changes), declared_only=True) as trial:
+    async with bench.rig.trial(bench.subject, bench.surroundings(**changes)) as trial:
         pass
     return trial
 
@@ -106,18 +106,36 @@ async def configured(bench: Bench, config_name: str | None) -> dict[str, Trial]:
     return dict(zip(blocks, trials, strict=True))
 
 
-async def listed_late(bench: Bench) -> tuple[list[str], list[str]]:
-    """List the tools at once and again after a while; give both lists of names."""
-    async with bench.rig.trial(bench.subject, bench.surroundings()) as trial:
-        if not trial.in_session:
-            return [], []
-        first = _names(trial.tools)
-        await asyncio.sleep(LATE_SECONDS)  # waiting is the point: a tool may come from a timer or a task
-        return first, await trial.names_now() or first
+async def aftermath(bench: Bench, tools: list[ToolEntry]) -> Seen:
+    """Load the subject, call each tool, and wait: what comes later comes from a timer, a task or a thread.
+
+    The names in `tools_after` are those of a list that was asked for after the wait.
+    """
+    seen = Seen()
+    surroundings = bench.surroundings()
+    async with bench.rig.trial(bench.subject, surroundings) as trial:
+        seen.trials.append(trial)
+        for tool in tools if trial.in_session else ():
+            trial.enter(bench.rig.world(surroundings), ())
+            seen.calls[str(tool["name"]), ""] = await trial.call(str(tool["name"]), bench.arguments(tool))
+        if trial.in_session:
+            await trial.child.wait_ended(LATE_SECONDS)  # waiting is the point
+            trial.tools_after = await trial.names_now()
+    return seen
 
 
 def _names(tools: list[dict[str, Any]]) -> list[str]:
     return [str(tool["name"]) for tool in tools]
+
+
+def is_odd(call: Call) -> bool:
+    """Tell whether a call failed or asked Gerrit for nothing: it may be for what an earlier call left in the process."""
+    return not call.succeeded or not call.own
+
+
+def is_no_refusal(call: Call) -> bool:
+    """Tell whether a call that had to fail did not, or never came to the point of failing."""
+    return call.succeeded or not call.own
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,31 +148,46 @@ class Step:
     """Arguments on top of the plainest ones."""
     faults: tuple[Fault, ...] = ()
     """What goes wrong at the hosts during the call."""
+    odd: Callable[[Call], bool] | None = is_odd
+    """Which outcome is worth another try alone; None where any is as good as another."""
 
 
 async def play(bench: Bench, steps: Iterable[Step], **changes: Any) -> Seen:  # noqa: ANN401 - fields of Surroundings
     """Make all calls in one trial, each in a world that no earlier call has changed.
 
-    A call without an answer costs a new trial: what did not answer once may not answer again.
+    A call without an answer costs a new trial. One that came out odd and was not the first in its process is made again,
+    alone, and that is what counts: a subject may well keep answers and connections.
     """
     seen, surroundings = Seen(), bench.surroundings(**changes)
     todo = [step for step in steps if _can_be_called(bench, step.tool, seen)]
     while todo:
         async with bench.rig.trial(bench.subject, surroundings) as trial:
             seen.trials.append(trial)
-            while todo and trial.in_session and trial.alive:
-                step = todo.pop(0)
-                trial.enter(bench.rig.world(surroundings), step.faults)
-                tool = str(step.tool["name"])
-                call = await trial.call(tool, {**bench.arguments(step.tool), **step.added})
-                seen.calls[tool, step.name] = call
-                if call.reply is None:
-                    break
-            else:
-                trial.tools_after = await trial.names_now()
+            again = await _play_in(trial, todo, bench, seen)
         if not trial.in_session:
             break
+        for step in again:
+            async with bench.rig.trial(bench.subject, surroundings) as alone:
+                seen.trials.append(alone)
+                await _play_in(alone, [step], bench, seen)
     return seen
+
+
+async def _play_in(trial: Trial, todo: list[Step], bench: Bench, seen: Seen) -> list[Step]:
+    """Make calls in one trial until one has no answer; take them off `todo`, and give those to be made again alone."""
+    again: list[Step] = []
+    while todo and trial.in_session and trial.alive:
+        step = todo.pop(0)
+        trial.enter(bench.rig.world(trial.surroundings), step.faults)
+        tool = str(step.tool["name"])
+        call = await trial.call(tool, {**bench.arguments(step.tool), **step.added})
+        seen.calls[tool, step.name] = call
+        if step.odd is not None and len(trial.calls) > 1 and step.odd(call):
+            again.append(step)
+        if call.reply is None:
+            return again
+    trial.tools_after = await trial.names_now()
+    return again
 
 
 def _can_be_called(bench: Bench, tool: ToolEntry, seen: Seen) -> bool:
@@ -173,13 +206,20 @@ async def plain(bench: Bench, tools: list[ToolEntry]) -> Seen:
     return await play(bench, steps, placement="everywhere", plugin_list_ttl_seconds=0)
 
 
-async def not_found(bench: Bench, tools: list[ToolEntry], *, returns_http_errors: bool) -> Seen:
-    """Call each tool while the first request of its own is answered by 404."""
+async def not_found(bench: Bench, tools: Mapping[str, ToolEntry], usual: Seen, *, returns_http_errors: bool) -> Seen:
+    """Call each tool while the request that it usually makes first is answered by 404, however often it is made."""
+    faults = {name: _missing(usual.calls_of(name)) for name in tools}
+    steps = [Step(tool=tool, faults=(faults[name],), odd=is_no_refusal) for name, tool in tools.items()]
+    return await play(bench, steps, returns_http_errors=returns_http_errors)
+
+
+def _missing(usual: list[Call]) -> Fault:
     from mock_gerrit.faults import Fault  # noqa: PLC0415 - loaded with the first trial
 
-    fault = Fault(kind="status", status=404, body=NOT_FOUND, not_path=r"^/plugins/?$", nth=1)
-    steps = [Step(tool=tool, faults=(fault,)) for tool in tools]
-    return await play(bench, steps, returns_http_errors=returns_http_errors)
+    first = usual[-1].own[0].gerrit_path if usual and usual[-1].own else None
+    if first is None:
+        return Fault(kind="status", status=404, body=NOT_FOUND, not_path=ASKING_FOR_PLUGINS, nth=1)
+    return Fault(kind="status", status=404, body=NOT_FOUND, path=f"^{re.escape(first)}$")
 
 
 async def typed_addresses(bench: Bench, tools: list[ToolEntry]) -> Seen:
@@ -199,7 +239,7 @@ ADDRESSES: Mapping[Placement, Mapping[str, str | None]] = {
         "lacks it, again": "https://cedar.example.com",
     },
     "nowhere": {"no address": None},
-    "disabled-first": {"no address": None, "disabled there": "https://alder.example.com"},
+    "disabled-first": {"no address": None, "disabled there": "https://rowan.example.com"},
 }
 """The steps of a routed call for each placement of the plugin, with the address that each gives."""
 
@@ -216,7 +256,12 @@ async def routed(
         placement: which hosts have the plugin.
     """
     steps = [
-        Step(tool=tool, name=step, added={} if url is None else {parameters[name]: url})
+        Step(
+            tool=tool,
+            name=step,
+            added={} if url is None else {parameters[name]: url},
+            odd=is_odd if placement == "some" and step in {"no address", "has it"} else None,
+        )
         for name, tool in tools.items()
         for step, url in ADDRESSES[placement].items()
     ]

@@ -34,15 +34,15 @@ class HostPlan:
 
 HOSTS = (
     HostPlan(
-        name="alder",
-        url="https://alder.example.com",
-        internal_url="http://alder.internal.example",
+        name="rowan",
+        url="https://rowan.example.com",
+        internal_url="http://rowan.internal.example",
         has_plugin=False,
     ),
     HostPlan(
-        name="birch",
-        url="https://birch.example.com",
-        internal_url="http://birch.internal.example",
+        name="sycamore",
+        url="https://sycamore.example.com",
+        internal_url="http://sycamore.internal.example",
         has_plugin=True,
     ),
     HostPlan(
@@ -59,7 +59,7 @@ HOSTS = (
         has_plugin=True,
     ),
 )
-"""In the order of `gerrit_hosts`."""
+"""In the order of `gerrit_hosts`, which is not that of their names, addresses or lengths."""
 
 NULL = "null"
 """The step in which the address is given as null."""
@@ -68,11 +68,11 @@ PLAIN_FORM = "as configured"
 """The step in which the address is given as it stands in the configuration."""
 
 BASE_FORMS: Mapping[str, tuple[str, str]] = {
-    "no scheme": ("birch", "birch.example.com"),
-    "http": ("birch", "http://birch.example.com"),
-    PLAIN_FORM: ("birch", "https://birch.example.com"),
-    "trailing slash": ("birch", "https://birch.example.com/"),
-    "internal name": ("birch", "http://birch.internal.example"),
+    "no scheme": ("sycamore", "sycamore.example.com"),
+    "http": ("sycamore", "http://sycamore.example.com"),
+    PLAIN_FORM: ("sycamore", "https://sycamore.example.com"),
+    "trailing slash": ("sycamore", "https://sycamore.example.com/"),
+    "internal name": ("sycamore", "http://sycamore.internal.example"),
     "context path": ("elm", "https://elm.example.com/r"),
     "context path without scheme": ("elm", "elm.example.com/r/"),
 }
@@ -80,6 +80,9 @@ BASE_FORMS: Mapping[str, tuple[str, str]] = {
 
 IMPORT_SECONDS = 10.0
 """How long importing, and then registering, may take (contract EXT-EXIT)."""
+
+SIMULATED_PLUGINS = ("code-owners", "depends-on", "task")
+"""Plugins that the simulated Gerrit knows; others need canned answers."""
 
 USER = "conformance"
 
@@ -155,7 +158,8 @@ def _place(host: Host, plan: HostPlan, surroundings: Surroundings) -> None:
     for plugin in surroundings.plugins:
         answers = [one for one in surroundings.canned if one.plugin == plugin]
         if placement == "everywhere" or (placement in {"some", "disabled-first"} and plan.has_plugin):
-            host.add_plugin(plugin, canned=canned_answers(answers))
+            added = host.add_plugin(plugin, canned=canned_answers(answers))
+            added.says_enabled = placement == "disabled-first"
         elif placement == "disabled-first" and first:
             host.add_plugin(plugin, disabled=True)
     host.add_plugin("replication")  # every real host has some plugin that nobody asked about

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from conformance.outcomes import Evidence
-from conformance.rig.surroundings import HOSTS, HostPlan
+from conformance.rig.surroundings import HOSTS, HostPlan, Surroundings
 
 if TYPE_CHECKING:
     from conformance.rig.masking import Masking
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from mock_gerrit.journal import Entry
     from mock_gerrit.serving.gateway import Gateway
     from mock_gerrit.world import World
+
+
+ASKING_FOR_PLUGINS = r"^/plugins/?$|^/plugins/[^/]+/gerrit~status$"
+"""Paths that say whether a plugin is there; no request for them counts as a tool's own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +51,8 @@ class Call:
     """Every request that reached a Gerrit host during the call."""
     facts: Sequence[Fact]
     seconds: float
+    refused: Sequence[str] = ()
+    """Addresses outside the simulated world that were asked for."""
     let_out: Mapping[str, str] = field(default_factory=dict)
     """What the call added to `server.log` and to `stderr`."""
     died: bool = False
@@ -55,13 +61,13 @@ class Call:
 
     @property
     def own(self) -> list[Entry]:
-        """The tool's own requests: all but those for the list of plugins."""
-        return [entry for entry in self.entries if not entry.is_plugin_list]
+        """The tool's own requests: all but those that ask which plugins a host has."""
+        return [entry for entry in self.entries if not asks_for_plugins(entry)]
 
     @property
     def lists(self) -> list[Entry]:
-        """The requests for a host's list of plugins."""
-        return [entry for entry in self.entries if entry.is_plugin_list]
+        """The requests that ask which plugins a host has."""
+        return [entry for entry in self.entries if asks_for_plugins(entry)]
 
     @property
     def hosts(self) -> set[str]:
@@ -109,6 +115,7 @@ def _shortened(text: str, limit: int = 300) -> str:
 class Trial:
     """A running child with a session, until it is closed."""
 
+    surroundings: Surroundings
     child: Child
     client: Client
     world: World
@@ -129,6 +136,8 @@ class Trial:
     in_session: bool = False
     session_trouble: str = ""
     """Why there is no session although the subject was loaded."""
+    last_words: dict[str, str] = field(default_factory=dict)
+    """What stood in server.log and stderr when the trial was closed."""
     requests: int = 0
     """How many requests reached the worlds that this trial has left."""
     record: Record | None = None
@@ -155,7 +164,7 @@ class Trial:
         from conformance.wire.client import WireTrouble  # noqa: PLC0415 - loaded with the first trial
 
         mark, known = self.world.journal.mark(), len(self.facts)
-        before = self._let_out()
+        before, refused = self.let_out(), len(self.gateway.refused)
         began = asyncio.get_running_loop().time()
         reply, trouble = None, ""
         try:
@@ -166,14 +175,16 @@ class Trial:
         call = Call(
             tool=tool, arguments=arguments, reply=reply, trouble=trouble, entries=self.world.journal.since(mark),
             facts=self.facts[known:], seconds=asyncio.get_running_loop().time() - began,
-            let_out={place: text[len(before[place]) :] for place, text in self._let_out().items()},
+            let_out={place: text[len(before[place]) :] for place, text in self.let_out().items()},
+            refused=[one.target for one in self.gateway.refused[refused:] if one.kind in {"connect", "http"}],
             died=self.child.ended, stdin_read=self.child.stdin_read > 0,
         )  # fmt: skip
         self.calls.append(call)
         return call
 
-    def _let_out(self) -> dict[str, str]:
-        return {"server.log": self.log(), "stderr": self.stderr()}
+    def let_out(self) -> dict[str, str]:
+        """Give all that the child has written where people read it, by place; also after the trial is closed."""
+        return self.last_words or {"server.log": self.log(), "stderr": self.stderr()}
 
     async def _settle(self, *, expect_end: bool) -> None:
         """Let what the child told before its answer arrive; where no answer came, see whether it is ending."""
@@ -206,6 +217,11 @@ class Trial:
     def stderr(self) -> str:
         """Give what came on stderr so far."""
         return self.child.stderr.text
+
+
+def asks_for_plugins(entry: Entry) -> bool:
+    """Tell whether a request asks for a host's list of plugins, or for the state of one of them."""
+    return re.match(ASKING_FOR_PLUGINS, entry.gerrit_path) is not None
 
 
 def host_of(entry: Entry) -> HostPlan | None:

@@ -118,10 +118,10 @@ def _lines(which: str) -> Operator:
 
 
 def _footer(search: Search, value: str) -> Predicate:
-    name, _, text = value.partition("=") if "=" in value else value.partition(":")
-    wanted = (name.strip().lower(), text.strip().lower())
+    name, equals, text = value.partition("=")
+    wanted = (f"{name}: {text}" if equals and ":" not in name else value).strip().lower()
     return lambda change: any(
-        (found[0].lower(), found[1].strip().lower()) == wanted for found in _footers(_facts(search, change).message)
+        f"{found[0]}: {found[1].strip()}".lower() == wanted for found in _footers(_facts(search, change).message)
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from mock_gerrit.entities import Label
 from mock_gerrit.errors import bad_request
 from mock_gerrit.operators.base import Operator, compared
+from mock_gerrit.operators.people import members_of
 from mock_gerrit.people import accounts_matching
 from mock_gerrit.query import Predicate, Search
 
@@ -100,9 +101,10 @@ def _whose(search: Search, conditions: list[str]) -> Callable[[Change, int], boo
         if who == "non_contributor":
             return lambda change, voter: voter not in {change.owner, change.current.uploader}
         if condition.startswith("group="):
-            group = search.host.group_named(condition.removeprefix("group="))
-            members = group.members if group else set()
+            members = members_of(search, condition.removeprefix("group="))
             return lambda _, voter: voter in members
+        if condition.startswith("users="):
+            raise bad_request("Cannot use the 'users' argument in search")
         ids = {account.id for account in accounts_matching(search.host, search.user, who)}
         return lambda _, voter: voter in ids
     return lambda _, __: True

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mock_gerrit.changes import Change
 
 _CHANGE_ID = re.compile(r"[iI][0-9a-f]{4,40}")
+_PAIR = re.compile(r"(?P<project>[^~]+)~(?P<number>\d+)", re.ASCII)
 _TRIPLET = re.compile(r"(?P<project>[^~]+)~(?P<branch>[^~]+)~(?P<id>I[0-9a-f]{4,40})")
 
 
@@ -37,6 +38,9 @@ def named_change(text: str) -> Predicate | None:
 
 
 def _change(_: Search, value: str) -> Predicate:
+    pair = _PAIR.fullmatch(value)
+    if pair:
+        return lambda change: change.project == pair["project"] and change.number == int(pair["number"])
     named = named_change(value)
     if named is None:
         raise bad_request("Invalid change format")
@@ -136,6 +140,17 @@ def _submission(_: Search, value: str) -> Predicate:
     return lambda change: change.submission_id == value
 
 
+def _parent_of(search: Search, value: str) -> Predicate:
+    named = named_change(value)
+    children = [change for change in search.host.changes.values() if named is not None and named(change)]
+    parents = {sha for child in children for sha in _parents(search, child)}
+    return lambda change: change.current.commit in parents
+
+
+def _parents(search: Search, change: Change) -> tuple[str, ...]:
+    return search.host.repository(change.project).facts(change.current.commit).parents
+
+
 def _conflicts(search: Search, value: str) -> Predicate:
     named = named_change(value)
     others = [change for change in search.host.changes.values() if named is not None and named(change)]
@@ -152,7 +167,7 @@ OPERATORS: dict[str, Operator] = {
     "repos": _projects,
     "repositories": _projects,
     "parentproject": _parent_project,
-    "parentof": lambda _, __: never,
+    "parentof": _parent_of,
     "branch": _branch,
     "ref": _ref,
     "topic": _topic,

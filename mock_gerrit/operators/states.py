@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mock_gerrit.errors import bad_request, forbidden
 from mock_gerrit.operators.base import Operator, compared, moment, never, period
+from mock_gerrit.people import accounts_matching
 from mock_gerrit.plugins.contributions import has_operand
 from mock_gerrit.query import Predicate, Search
 from mock_gerrit.submittability import is_submittable
@@ -95,7 +96,7 @@ def is_pure_revert(search: Search, change: Change) -> bool:
 
 _IS: dict[str, Operator] = {
     "starred": _starred,
-    "watched": _mine(lambda _, __: False),
+    "watched": _simply(never),
     "visible": _visible,
     "reviewed": _simply(reviewed),
     "owner": _mine(lambda change, me: change.owner == me),
@@ -170,7 +171,7 @@ def _limit(search: Search, value: str) -> Predicate:
         raise bad_request(f"Invalid limit: {value}")
     if int(value) == 0:
         raise bad_request("limit must be positive: 0")
-    search.limit = int(value)
+    search.limit = search.limit or int(value)
     return lambda _: True
 
 
@@ -179,8 +180,16 @@ def _unresolved(_: Search, value: str) -> Predicate:
     return lambda change: fits(change.unresolved_threads)
 
 
+def _reviewed_by(search: Search, value: str) -> Predicate:
+    if value in {"self", "me"}:
+        signed_in(search)
+    ids = {account.id for account in accounts_matching(search.host, search.user, value)}
+    return lambda change: bool(ids & change.reviewed_by)
+
+
 def _unknown(what: str) -> Operator:
-    def operator(_: Search, value: str) -> Predicate:
+    def operator(search: Search, value: str) -> Predicate:
+        signed_in(search)
         raise bad_request(f"Unknown named {what}: {value}")
 
     return operator
@@ -201,5 +210,6 @@ OPERATORS: dict[str, Operator] = {
     "unresolved": _unresolved,
     "query": _unknown("query"),
     "destination": _unknown("destination"),
+    "reviewedby": _reviewed_by,
     "rule": lambda _, __: never,
 }

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from mock_gerrit.changes import Change
-from mock_gerrit.entities import Account
+from mock_gerrit.entities import Account, Group
 from mock_gerrit.errors import (
     GerritError,
     bad_request,
@@ -29,6 +29,11 @@ routes = Routes()
 
 _USERNAME = re.compile(r"[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9._@-]*[a-zA-Z0-9._-]")
 _EMAIL = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+")
+ADMINISTRATORS_MAY = (
+    "viewAccess", "maintainServer", "createAccount", "viewConnections", "modifyAccount", "readAs", "flushCaches",
+    "viewSecondaryEmails", "streamEvents", "createProject", "createGroup", "viewCaches", "viewAllAccounts",
+    "administrateServer", "deleteGroup", "killTask", "viewPlugins", "viewQueue", "runGC",
+)  # fmt: skip
 CAPABILITIES = {"emailReviewers": True, "queryLimit": {"min": 0, "max": 500}}
 
 
@@ -186,15 +191,28 @@ def groups(call: Call, *, account: Account) -> list[dict[str, Any]]:
         {"options": {}, "id": f"global%3A{name}-Users", "name": f"{name} Users"} for name in ("Anonymous", "Registered")
     ]
     own = [group for group in call.host.groups.values() if account.id in group.members]
-    return found + [{"id": group.id, "name": group.name, "group_id": group.number} for group in own]
+    return [found[0], *(_group_info(group) for group in own), found[1]]
+
+
+def _group_info(group: Group) -> dict[str, Any]:
+    described = {"description": group.description} if group.description else {}
+    return {
+        "url": f"#/admin/groups/uuid-{group.id}",
+        "options": {},
+        **described,
+        "group_id": group.number,
+        "owner": group.name,
+        "owner_id": group.id,
+        "id": group.id,
+        "name": group.name,
+    }
 
 
 @routes.get("/accounts/{account}/capabilities/", options=(many("q"),), doc="#list-account-capabilities")
 def capabilities(call: Call, *, account: Account) -> dict[str, Any]:
     """What the account may do on the whole server."""
     _require_self(call, account, "administrate server")
-    admin = {"administrateServer": True, "viewPlugins": True} if account.admin else {}
-    return {**admin, **CAPABILITIES}
+    return {**dict.fromkeys(ADMINISTRATORS_MAY if account.admin else (), True), **CAPABILITIES}
 
 
 @routes.get("/accounts/{account}/capabilities/{capability}", doc="#check-account-capability")
@@ -225,6 +243,14 @@ def watched_projects(call: Call, *, account: Account) -> list[Any]:
     return []
 
 
+def _found(call: Call, account: Account, *, suggesting: bool) -> AccountInfo:
+    """An account in a list; to administrators, suggestions come with all addresses."""
+    info = detailed_account(call.host, account)
+    if suggesting and call.is_admin:
+        info["secondary_emails"] = list(account.secondary_emails)
+    return info
+
+
 QUERY_OPTIONS = (
     text("query", "q"), integer("limit", "n"), integer("start", "S"), flag("suggest"),
     many("o", choices=("DETAILS", "ALL_EMAILS")),
@@ -248,9 +274,9 @@ def query(call: Call) -> list[AccountInfo]:
     limit = call.options.integer("limit") or (10 if suggesting else 500)
     chosen = found[start : start + limit]
     if not suggesting:
-        chosen.sort(key=lambda account: account.id)
+        chosen.sort(key=lambda account: (account.label, account.id) if detailed else account.id)
     page = [
-        detailed_account(call.host, account) if detailed else AccountInfo(_account_id=account.id) for account in chosen
+        _found(call, account, suggesting=suggesting) if detailed else AccountInfo(_account_id=account.id) for account in chosen
     ]
     if page and len(found) > start + limit:
         page[-1]["_more_accounts"] = True

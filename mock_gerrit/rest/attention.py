@@ -31,7 +31,7 @@ def one_account(call: Call, text: str) -> Account | None:
     return found[0] if len(found) == 1 else None
 
 
-@routes.post("/changes/{change}/attention/", default_field="reason", doc="#add-to-attention-set")
+@routes.post("/changes/{change}/attention/", default_field="reason", inputs=("notify",), doc="#add-to-attention-set")
 def add(call: Call, *, change: Change) -> AccountInfo:
     """Asks somebody who is on the change to act."""
     user, reason = call.body.text("user"), call.body.text("reason")

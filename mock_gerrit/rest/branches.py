@@ -38,7 +38,7 @@ def branch_info(call: Call, project: Project, ref: str, *, in_list: bool = False
 def list_branches(call: Call, *, project: Project) -> list[dict[str, Any]]:
     """HEAD, the configuration (for administrators) and the branches."""
     refs = call.host.repository(project.name).refs
-    names = (["HEAD"] if full_branch_name(project.head) in refs else []) + (
+    names = ["HEAD"] + (
         [CONFIG] if call.is_admin and CONFIG in refs else []
     )
     names += sorted(ref for ref in refs if ref.startswith("refs/heads/"))
@@ -54,7 +54,7 @@ def list_branches(call: Call, *, project: Project) -> list[dict[str, Any]]:
 
 
 def _fits_head(call: Call, project: Project) -> bool:
-    return call.options.text("regex") is not None and name_test(call.options)(project.head)
+    return name_test(call.options)(project.head)
 
 
 @routes.get("/projects/{project}/branches/{branch}", doc="#get-branch")

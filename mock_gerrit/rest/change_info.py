@@ -136,7 +136,8 @@ class _Writer:
             self.info["reviewer_updates"] = self.reviewer_updates()
         if "MESSAGES" in self.options:
             self.info["messages"] = [
-                message_info(self.call, item, detailed=self.detailed) for item in self.change.messages
+                message_info(self.call, item, detailed=self.detailed, named=False)
+                for item in self.change.messages
             ]
         self.revisions()
         self.plugins()
@@ -286,8 +287,8 @@ def by_email(text: str) -> AccountInfo:
     return {"name": name, "email": rest.rstrip(">")} if bracket else {"email": text}
 
 
-def message_info(call: Call, message: Message, *, detailed: bool) -> dict[str, Any]:
-    """An entry of a change's log."""
+def message_info(call: Call, message: Message, *, detailed: bool, named: bool = True) -> dict[str, Any]:
+    """An entry of a change's log; `named` fills in the names of accounts, which Gerrit does only in the log itself."""
     info: dict[str, Any] = {"id": message.id}
     if message.tag:
         info["tag"] = message.tag
@@ -296,7 +297,7 @@ def message_info(call: Call, message: Message, *, detailed: bool) -> dict[str, A
     if message.real_author is not None:
         info["real_author"] = account_info(call.host, message.real_author, detailed=detailed)
     info["date"] = timestamp(message.date)
-    info["message"] = filled_in(call.host, message.text)
+    info["message"] = filled_in(call.host, message.text) if named else message.text
     info["accounts_in_message"] = [account_info(call.host, who) for who in accounts_in(message.text)]
     info["_revision_number"] = message.patch_set
     return info

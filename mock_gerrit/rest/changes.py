@@ -103,7 +103,8 @@ def _page(call: Call, search: Search, predicate: object) -> list[ChangeInfo]:
         if (visible or may_see(call.host, call.user, change)) and predicate(change)  # type: ignore[operator]
     ]
     found.sort(key=lambda change: (change.updated, change.number), reverse=True)
-    count = len(found) if call.options.flag("no-limit") else min(limits, default=DEFAULT_LIMIT)
+    unlimited = call.options.flag("no-limit") and call.user is not None
+    count = len(found) if unlimited else min(limits, default=DEFAULT_LIMIT)
     page = [change_info(call, change, asked_options(call), from_index=True) for change in found[start : start + count]]
     if page and len(found) > start + count:
         page[-1]["_more_changes"] = True

@@ -17,7 +17,8 @@ def context(call: Call, change: Change, comment: Comment, padding: int) -> dict[
         return {"context_lines": [], "source_content_type": ""}
     lines = text.decode("utf-8", "replace").split("\n")
     first = (comment.range.start_line if comment.range else comment.line) - padding
-    last = (comment.range.end_line if comment.range else comment.line) + padding
+    last = max(comment.range.start_line, comment.range.end_line) if comment.range else comment.line
+    last += padding
     shown = range(max(first, 1), min(last, len(lines) - 1) + 1)
     return {
         "context_lines": [{"line_number": number, "context_line": lines[number - 1]} for number in shown],

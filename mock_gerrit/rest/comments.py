@@ -139,7 +139,7 @@ def drafts(call: Call, *, change: Change, revision: PatchSet) -> dict[str, list[
     return _by_path(chosen, lambda item: comment_info(call, change, item, author=False))
 
 
-@routes.put("/changes/{change}/revisions/{revision}/drafts/", doc="#create-draft")
+@routes.put("/changes/{change}/revisions/{revision}/drafts/", inputs=("message",), doc="#create-draft")
 def create_draft(call: Call, *, change: Change, revision: PatchSet) -> Created:
     """Keeps a comment until it is published."""
     path = call.body.text("path")

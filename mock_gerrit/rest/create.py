@@ -22,7 +22,7 @@ routes = Routes()
 _BAD_CHANGE_ID = re.compile(r"^Change-Id: *(\S*) *$", re.MULTILINE)
 
 
-@routes.post("/changes/", options=(many("q"),), doc="#create-change")
+@routes.post("/changes/", options=(many("q"),), inputs=("notify",), doc="#create-change")
 def create_change(call: Call) -> Created:
     """Makes a change with a commit that changes nothing yet."""
     body = call.body

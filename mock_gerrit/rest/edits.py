@@ -12,7 +12,7 @@ from mock_gerrit.entities import Account
 from mock_gerrit.errors import GerritError, bad_request, conflict
 from mock_gerrit.rest.call import NO_CONTENT, Call, Content, NoContent
 from mock_gerrit.rest.contents import as_base64, media_type
-from mock_gerrit.rest.messages import cleaned
+from mock_gerrit.rest.messages import check_change_id, cleaned
 from mock_gerrit.rest.options import flag, text
 from mock_gerrit.rest.revision_info import files_with_message, parent_of, person
 from mock_gerrit.rest.routes import Routes
@@ -150,6 +150,7 @@ def put_message(call: Call, *, change: Change) -> NoContent:
     message = call.body.text("message") or ""
     if not message.strip():
         raise bad_request("commit message must be provided")
+    check_change_id(change, cleaned(message))
     editing.reworded(call.host, change, user, cleaned(message))
     return NO_CONTENT
 

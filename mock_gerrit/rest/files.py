@@ -38,6 +38,8 @@ def sides(call: Call, change: Change, patch_set: PatchSet) -> Sides:
     repository = call.host.repository(change.project)
     base, number = call.options.text("base"), call.options.integer("parent")
     if base is not None:
+        if base in {"0", "edit"}:  # one's own edit
+            call.signed_in()
         other = change.patch_set(int(base)) if base.isdecimal() else None
         if other is None:
             raise not_found(base)
@@ -90,13 +92,18 @@ def diff(call: Call, *, change: Change, revision: PatchSet, file: str) -> dict[s
     item = _touched(repository, compared, file)
     if item is not None and item.path != file:
         old = contents(repository, item)[0]
-        return {"meta_a": _meta(file, old), "change_type": "MODIFIED", "content": [{"skip": len(shown_lines(old))}]}
+        meta = {"meta_a": _meta(file, old), **_intraline_status(call)}
+        return {**meta, "change_type": "MODIFIED", "content": [{"skip": len(shown_lines(old))}]}
     if item is None:
         entry = repository.files(revision.commit).get(file)
         if entry is None:
-            return {"change_type": "MODIFIED", "content": []}
+            return {**_intraline_status(call), "change_type": "MODIFIED", "content": []}
         item = FileChange(path=file, status="M", old_path=None, old=entry, new=entry)
     return _diff_info(call, repository, item)
+
+
+def _intraline_status(call: Call) -> dict[str, str]:
+    return {"intraline_status": "OK"} if call.options.flag("intraline") else {}
 
 
 def _diff_info(call: Call, repository: Repository, item: FileChange) -> dict[str, Any]:
@@ -106,10 +113,9 @@ def _diff_info(call: Call, repository: Repository, item: FileChange) -> dict[str
         info["meta_a"] = _meta(item.old_path or item.path, old)
     if item.new:
         info["meta_b"] = _meta(item.path, new)
-    if call.options.flag("intraline"):
-        info["intraline_status"] = "OK"
+    info |= _intraline_status(call)
     info["change_type"] = CHANGE_TYPES[item.status]
-    if item.old != item.new:
+    if item.old != item.new or item.old_path:
         info["diff_header"] = header(repository, item)
     binary = is_binary(old) or is_binary(new)
     info["content"] = _skipped(old, new) if binary else _content(call, old, new)
@@ -172,6 +178,7 @@ def _magic_diff(call: Call, repository: Repository, compared: Sides, path: str) 
         }  # fmt: skip
     return {
         "meta_b": _meta(path, new),
+        **_intraline_status(call),
         "change_type": "ADDED",
         "diff_header": [f"diff --git /dev/null b/{path}", "--- /dev/null", f"+++ b/{path}"],
         "content": _content(call, b"", new),

@@ -42,7 +42,7 @@ def put_message(call: Call, *, change: Change) -> str:
     message = _given_message(call)
     if not change.is_open:
         raise conflict(f"Cannot create new patch set of change {change.number} because it is {status_word(change)}")
-    _check_change_id(change, message)
+    check_change_id(change, message)
     repository = call.host.repository(change.project)
     facts = repository.facts(change.current.commit)
     if facts.message == message:
@@ -77,7 +77,8 @@ def cleaned(message: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", lines).strip() + "\n"
 
 
-def _check_change_id(change: Change, message: str) -> None:
+def check_change_id(change: Change, message: str) -> None:
+    """Refuses a message without the Change-Id of the change (409)."""
     found: list[str] = CHANGE_ID.findall(message)
     if not found and not re.search(r"^Change-Id: *I", message, re.MULTILINE):
         raise conflict("missing Change-Id footer")

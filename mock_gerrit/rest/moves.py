@@ -75,14 +75,14 @@ def _destination(call: Call, project: str) -> str:
     return short_branch_name(wanted)
 
 
-@routes.post("/changes/{change}/revisions/{revision}/cherrypick", doc="#cherry-pick")
+@routes.post("/changes/{change}/revisions/{revision}/cherrypick", inputs=("message", "notify"), doc="#cherry-pick")
 def pick_revision(call: Call, *, change: Change, revision: PatchSet) -> dict[str, Any]:
     """Brings a patch set to another branch."""
     facts = call.host.repository(change.project).facts(revision.commit)
     return _pick(call, change.project, facts, origin=(change.number, revision.number))
 
 
-@routes.post("/projects/{project}/commits/{commit}/cherrypick", doc="#cherry-pick-commit")
+@routes.post("/projects/{project}/commits/{commit}/cherrypick", inputs=("message", "notify"), doc="#cherry-pick-commit")
 def pick_commit(call: Call, *, project: Project, commit: str) -> dict[str, Any]:
     """Brings a commit to another branch."""
     sha = known_commit(call, project, commit)
@@ -104,7 +104,7 @@ def _pick(call: Call, project: str, facts: CommitFacts, *, origin: tuple[int, in
     return _told(change_info(call, made), contains_conflicts=bool(merge and merge.contains_conflicts))
 
 
-@routes.post("/changes/{change}/move", doc="#move-change")
+@routes.post("/changes/{change}/move", inputs=("message",), doc="#move-change")
 def move(call: Call, *, change: Change) -> ChangeInfo:
     """Gives the change another destination branch."""
     wanted = (call.body.text("destination_branch") or "").strip()

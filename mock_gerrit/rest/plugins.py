@@ -40,8 +40,8 @@ def plugin_info(plugin: Plugin) -> PluginInfo:
     }
     if plugin.api_version is not None:
         info["api_version"] = plugin.api_version
-    if plugin.disabled:
-        info["disabled"] = True
+    if plugin.disabled or plugin.says_enabled:
+        info["disabled"] = plugin.disabled
     return info
 
 

@@ -60,10 +60,10 @@ def post_review(call: Call, *, change: Change, revision: PatchSet) -> Any:  # no
         result["reviewers"] = added
     if labels is not None:
         result = {"labels": labels, **result}
-    before = dict(change.attention)
+    before, was_in_progress = dict(change.attention), change.wip
     apply(call.host, change, revision, call.signed_in(), review)
     _attention(call, change, before)
-    if review.ready:
+    if review.ready and was_in_progress:
         result["ready"] = True
     options = call.body.texts("response_format_options") or []
     return {**result, "change_info": change_info(call, change, options)}
@@ -176,4 +176,6 @@ def _attention(call: Call, change: Change, before: Mapping[int, Attention]) -> N
             raise bad_request(INVALID)
         account = attend(call, change, user, reason)
         if change.attention[account.id] == before.get(account.id):
-            change.attention[account.id] = replace(change.attention[account.id], reason=reason)
+            change.attention[account.id] = replace(
+                change.attention[account.id], reason=reason, gives_way=True
+            )

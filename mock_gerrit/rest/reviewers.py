@@ -38,7 +38,7 @@ def list_reviewers(call: Call, *, change: Change) -> list[dict[str, Any]]:
     return [reviewer_info(call, change, who) for who in reversed(change.reviewers)]
 
 
-@routes.post("/changes/{change}/reviewers/", default_field="reviewer", doc="#add-reviewer")
+@routes.post("/changes/{change}/reviewers/", default_field="reviewer", inputs=("notify",), doc="#add-reviewer")
 def add(call: Call, *, change: Change) -> dict[str, Any] | Refused:
     """Adds somebody as reviewer or CC, or removes them."""
     result = add_reviewer(call, change, call.body)
@@ -185,9 +185,9 @@ def suggest(call: Call, *, change: Change) -> list[dict[str, Any]]:
 
 
 def _suggested(call: Call, account: Account) -> AccountInfo:
-    """An account; one that the caller may see all of comes with its further addresses, of which there are none."""
+    """An account; one that the caller may see all of comes with its further addresses."""
     info = account_info(call.host, account.id)
-    return {**info, "secondary_emails": []} if call.is_admin or account is call.user else info
+    return {**info, "secondary_emails": list(account.secondary_emails)} if call.is_admin or account is call.user else info
 
 
 def _usual_reviewers(call: Call, change: Change) -> list[Account]:

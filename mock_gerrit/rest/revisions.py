@@ -133,13 +133,13 @@ def put_description(call: Call, *, change: Change, revision: PatchSet) -> str | 
         return new or NO_CONTENT
     change.patch_sets[change.patch_sets.index(revision)] = replace(revision, description=new or None)
     text_ = f"Description of patch set {revision.number} {_moved(old, new)}"
+    if not new:
+        text_ = f'Description "{old}" removed from patch set {revision.number}'
     updates.record(call.host, change, call.signed_in(), text_, tag=updates.AUTO + "setPsDescription")
     return new or NO_CONTENT
 
 
 def _moved(old: str, new: str) -> str:
-    if not new:
-        return "removed"
     return f'changed to "{new}"' if old else f'set to "{new}"'
 
 

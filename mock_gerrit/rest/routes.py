@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from mock_gerrit.rest.options import Option
 
@@ -40,6 +40,7 @@ class Route:
         view: called with the Call and, by keyword, what the path names.
         options: what the query string may have.
         default_field: the field of the input that a body of plain text fills.
+        inputs: fields of the input that are refused for their type before the view looks at anything.
         any_options: True where Gerrit does not look at the query string at all.
         raw: True where the body is not JSON but content.
         creates: True where it is asked for a member that is not there yet.
@@ -52,6 +53,7 @@ class Route:
     view: View
     options: tuple[Option, ...] = ()
     default_field: str | None = None
+    inputs: tuple[Literal["message", "notify"], ...] = ()
     any_options: bool = False
     raw: bool = False
     creates: bool = False

@@ -55,12 +55,12 @@ def _set_topic(call: Call, change: Change, topic: str) -> None:
     old = change.topic or ""
     if old == topic:
         return
-    before, after = (" ".join(text.split("\n")) for text in (old, topic))
+    before = old.replace("\n", " ")
     change.topic = topic or None
     if not topic:
         text = f"Topic {before} removed"
     else:
-        text = f"Topic changed from {before} to {after}" if old else f"Topic set to {after}"
+        text = f"Topic changed from {before} to {topic}" if old else f"Topic set to {topic}"
     updates.record(call.host, change, call.signed_in(), text, tag=updates.AUTO + "setTopic")
 
 
@@ -103,14 +103,14 @@ def _with_message(call: Call, text: str) -> str:
     return f"{text}\n\n{message}" if message else text
 
 
-@routes.post("/changes/{change}/wip", doc="#set-work-in-pogress")
+@routes.post("/changes/{change}/wip", inputs=("message", "notify"), doc="#set-work-in-pogress")
 def wip(call: Call, *, change: Change) -> str:
     """Sets the change to work in progress."""
     _toggle(call, change, wip=True)
     return ""
 
 
-@routes.post("/changes/{change}/ready", doc="#set-ready-for-review")
+@routes.post("/changes/{change}/ready", inputs=("message", "notify"), doc="#set-ready-for-review")
 def ready(call: Call, *, change: Change) -> str:
     """Sets the change ready for review."""
     _toggle(call, change, wip=False)
@@ -139,10 +139,10 @@ def _toggle(call: Call, change: Change, *, wip: bool) -> None:
     )
 
 
-@routes.post("/changes/{change}/private", doc="#mark-private")
+@routes.post("/changes/{change}/private", inputs=("message",), doc="#mark-private")
 def mark_private(call: Call, *, change: Change) -> str | Created:
     """Hides the change from all but its owner and reviewers; 201 where that is new."""
-    if not call.may_change(change):
+    if not call.may_change(change) or (change.status == "MERGED" and not call.is_admin):
         raise forbidden("not allowed to mark private")
     if change.private:
         return ""
@@ -175,7 +175,7 @@ def unmark_private_by_post(call: Call, *, change: Change) -> NoContent:
     return unmark_private(call, change=change)
 
 
-@routes.post("/changes/{change}/abandon", default_field="message", doc="#abandon-change")
+@routes.post("/changes/{change}/abandon", default_field="message", inputs=("message", "notify"), doc="#abandon-change")
 def abandon(call: Call, *, change: Change) -> ChangeInfo:
     """Gives the change up."""
     call.check_notify()
@@ -186,7 +186,7 @@ def abandon(call: Call, *, change: Change) -> ChangeInfo:
     return change_info(call, change)
 
 
-@routes.post("/changes/{change}/restore", default_field="message", doc="#restore-change")
+@routes.post("/changes/{change}/restore", default_field="message", inputs=("message",), doc="#restore-change")
 def restore(call: Call, *, change: Change) -> ChangeInfo:
     """Takes an abandoned change up again."""
     user = call.require_owner(change, "restore")
@@ -199,7 +199,7 @@ def restore(call: Call, *, change: Change) -> ChangeInfo:
 @routes.delete("/changes/{change}", doc="#delete-change")
 def delete(call: Call, *, change: Change) -> NoContent:
     """Forgets a change that is not merged; administrators only."""
-    if change.status == "MERGED" and call.is_admin:
+    if change.status == "MERGED" and call.may_change(change):
         raise method_not_allowed("delete not permitted")
     if not call.is_admin:
         raise not_permitted("delete")

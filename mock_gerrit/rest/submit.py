@@ -24,7 +24,7 @@ routes = Routes()
 _OWN_OPTIONS = frozenset({"NON_VISIBLE_CHANGES", "TOPIC_CLOSURE"})
 
 
-@routes.post("/changes/{change}/submit", doc="#submit-change")
+@routes.post("/changes/{change}/submit", inputs=("notify",), doc="#submit-change")
 def submit_change(call: Call, *, change: Change) -> ChangeInfo:
     """Merges the change with all it builds on."""
     if not change.is_open:
@@ -74,7 +74,7 @@ def _merged_together(call: Call, change: Change) -> list[Change]:
     return sorted(found, key=lambda item: -item.number)
 
 
-@routes.post("/changes/{change}/revert", default_field="message", doc="#revert-change")
+@routes.post("/changes/{change}/revert", default_field="message", inputs=("message", "notify"), doc="#revert-change")
 def revert_change(call: Call, *, change: Change) -> ChangeInfo:
     """Makes a change that takes a merged one back."""
     call.check_notify()
@@ -92,7 +92,7 @@ def revert_change(call: Call, *, change: Change) -> ChangeInfo:
     return change_info(call, made)
 
 
-@routes.post("/changes/{change}/revert_submission", default_field="message", doc="#revert-submission")
+@routes.post("/changes/{change}/revert_submission", default_field="message", inputs=("message", "notify"), doc="#revert-submission")
 def revert_submission(call: Call, *, change: Change) -> dict[str, list[ChangeInfo]]:
     """Takes back everything that was submitted together with a merged change."""
     call.check_notify()

@@ -286,7 +286,7 @@ def unrecorded_edit(host: Host, step: Recorded) -> None:
     found = re.fullmatch(r"/a/changes/(\d+)/edit:publish", step.target)
     change = host.changes.get(int(found[1])) if found else None
     owner = host.accounts[change.owner] if change else None
-    if change and owner and not change.edits:
+    if change and owner and not change.edits and len(change.patch_sets) == 1:
         for path, text in UNRECORDED_EDITS.get(change.number, {}).items():
             editing.with_file(host, change, owner, path, text.encode())
 
