@@ -1,61 +1,81 @@
-"""Build what has to be built before it can be loaded: a project folder, a source archive or a wheel.
+"""Make a subject loadable: what is not installed is built and unpacked, and all has to fit this installation.
 
-The build backend is the subject's code, so it runs in the same containment as the subject itself: a child without a
-network, in a copy of the project. What it needs is fetched before, as wheels only, so that nothing of it runs while
-being installed. Results are kept by content hash under the user's cache folder.
+Results are kept by content hash under the user's cache folder.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
-import os
 import shutil
 import sys
 import tarfile
 import tempfile
-import tomllib
 import zipfile
+from collections.abc import Iterator
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, PathDistribution
-from importlib.metadata import version as installed_version
+from importlib.metadata import PathDistribution
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packaging.requirements import InvalidRequirement, Requirement
-
+from conformance.building import build_wheel, cache_folder
+from conformance.fitting import interpreter_trouble, refuse_foreign_wheel, refuse_unmet
 from conformance.subject import ENTRY_POINT_GROUP, Subject
+from conformance.targets import is_project, project_table
 from conformance.usage import UsageError
 
 if TYPE_CHECKING:
     from conformance.rig.rig import Rig
 
-BUILD_SECONDS = 120.0
-DEFAULT_BACKEND = ["setuptools"]
-"""What PEP 518 says a project without a `[build-system]` needs."""
-
-
-def cache_folder() -> Path:
-    """Give the folder in which built subjects are kept: `$XDG_CACHE_HOME/gerrit-mcp-conformance`."""
-    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(root) / "gerrit-mcp-conformance"
-
 
 async def prepare(subject: Subject, rig: Rig) -> Subject:
     """Give a subject that can be loaded; one that needs no building is given back as it is.
 
+    One that asks for another interpreter is given back with the reason in `blocked`.
+
     Raises:
-        UsageError: it cannot be built, or what was built advertises no extension.
+        UsageError: it cannot be built, what was built advertises no extension, or a dependency is not installed.
     """
     if subject.build_from is None:
         _refuse_silent(subject)
-        return subject
-    key = hashlib.sha256(f"{subject.sha256()} {sys.version} {subject.build_from.suffix}".encode()).hexdigest()[:32]
+        return _fitted(subject)
+    if subject.build_from.suffix == ".whl":
+        refuse_foreign_wheel(subject.build_from)
+    key = hashlib.sha256("\0".join(_identity(subject, subject.build_from)).encode()).hexdigest()[:32]
     kept = cache_folder() / "subjects" / key
     if not kept.is_dir():
-        await _build_into(kept, subject, rig)
-    return _from_installed(subject, kept)
+        try:
+            await _build_into(kept, subject, rig)
+        except UsageError:
+            if trouble := _told_trouble(subject.build_from):
+                return replace(subject, blocked=trouble)
+            raise
+    return _fitted(_from_installed(subject, kept))
+
+
+def _identity(subject: Subject, source: Path) -> Iterator[str]:
+    """Give everything that what is built depends on."""
+    yield from (subject.sha256(), sys.version, source.suffix)
+    history = source / ".git"  # a backend may take the version from there
+    heads = [history / "HEAD", history / "packed-refs", *sorted((history / "refs").rglob("*"))]
+    yield from (f"{one.name} {one.read_bytes().hex()}" for one in heads if one.is_file())
+
+
+def _told_trouble(source: Path) -> str:
+    """Say why this interpreter is none for a project, as far as its `pyproject.toml` tells."""
+    file = source / "pyproject.toml"
+    return interpreter_trouble(str(project_table(file).get("requires-python") or "")) if file.is_file() else ""
+
+
+def _fitted(subject: Subject) -> Subject:
+    """Hold the metadata of an installed subject against this installation."""
+    if subject.metadata is None:
+        return subject
+    found = PathDistribution(subject.metadata)
+    if trouble := interpreter_trouble(found.metadata["Requires-Python"]):
+        return replace(subject, blocked=trouble)
+    refuse_unmet(found, subject.import_path)
+    return subject
 
 
 def _from_installed(subject: Subject, folder: Path) -> Subject:
@@ -105,13 +125,10 @@ async def _wheel(subject: Subject, work: Path, rig: Rig) -> Path:
         return source
     project = work / "project"
     if source.is_dir():
-        shutil.copytree(
-            source, project, ignore=shutil.ignore_patterns(".git", ".venv", ".tox", "__pycache__"), symlinks=True
-        )
+        shutil.copytree(source, project, ignore=shutil.ignore_patterns(".venv", ".tox", "__pycache__"), symlinks=True)
     else:
         project = _unpack_archive(source, project)
-    requires = await asyncio.to_thread(_build_requirements, _needs(project))
-    return await _run_backend(project, work / "wheel", requires, rig)
+    return await build_wheel(project, work, rig)
 
 
 def _unpack_archive(archive: Path, into: Path) -> Path:
@@ -126,94 +143,14 @@ def _unpack_archive(archive: Path, into: Path) -> Path:
                 opened_tar.extractall(into, filter="data")
     except (tarfile.TarError, zipfile.BadZipFile, EOFError) as problem:
         raise UsageError(f"{archive.name} cannot be unpacked", str(problem), "make the archive again") from None
-    tops = [one for one in into.iterdir() if (one / "pyproject.toml").is_file()]
+    tops = [one for one in into.iterdir() if is_project(one)]
     if len(tops) != 1:
         raise UsageError(
             f"{archive.name} is no source archive",
-            "it has no single top folder with pyproject.toml",
+            "it has no single top folder with pyproject.toml or setup.py",
             "build one with python -m build --sdist",
         )
     return tops[0]
-
-
-def _needs(project: Path) -> list[str]:
-    try:
-        system = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8")).get("build-system", {})
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise UsageError(f"{project.name}/pyproject.toml cannot be read", str(problem), "mend the file") from None
-    return [str(one) for one in system.get("requires", DEFAULT_BACKEND)]
-
-
-def _build_requirements(needs: list[str]) -> Path | None:
-    """Give a folder that holds what the backend needs, or None where the environment has it all."""
-    if all(_is_installed(need) for need in needs):
-        return None
-    key = hashlib.sha256(json.dumps([sorted(needs), sys.version]).encode()).hexdigest()[:32]
-    folder = cache_folder() / "backends" / key
-    if not folder.is_dir():
-        _fetch(needs, folder)
-    return folder
-
-
-def _is_installed(need: str) -> bool:
-    try:
-        requirement = Requirement(need)
-        return requirement.specifier.contains(installed_version(requirement.name), prereleases=True)
-    except (InvalidRequirement, PackageNotFoundError):
-        return False
-
-
-def _fetch(needs: list[str], folder: Path) -> None:
-    import subprocess  # noqa: PLC0415 - pip is the ordinary client of the registry
-
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent) as name:
-        target = Path(name, "target")
-        command = [
-            sys.executable,
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--only-binary=:all:",
-            "--disable-pip-version-check",
-        ]
-        done = subprocess.run(
-            [*command, f"--target={target}", "--", *needs], capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            raise UsageError(
-                f"what the build backend needs cannot be installed: {', '.join(needs)}",
-                done.stderr.strip()[-600:],
-                "install it beforehand, or give the built wheel instead of the folder",
-            )
-        target.rename(folder)
-
-
-async def _run_backend(project: Path, output: Path, requires: Path | None, rig: Rig) -> Path:
-    """Run the project's build backend in a contained child without a network."""
-    output.mkdir()
-    command = [
-        sys.executable,
-        "-m",
-        "build",
-        "--wheel",
-        "--no-isolation",
-        "--skip-dependency-check",
-        f"--outdir={output}",
-        str(project),
-    ]
-    code, text = await rig.run(
-        command, import_path=[str(requires)] if requires else [], folder=project, seconds=BUILD_SECONDS
-    )
-    wheels = list(output.glob("*.whl"))
-    if code != 0 or len(wheels) != 1:
-        raise UsageError(
-            f"{project.name} cannot be built",
-            text.strip()[-1500:] or f"the backend ended with code {code}",
-            "mend the project, or give a built wheel",
-        )
-    return wheels[0]
 
 
 def _unpack_wheel(wheel: Path, into: Path) -> None:

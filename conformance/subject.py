@@ -39,6 +39,8 @@ class Subject:
     """The distribution's `.dist-info` folder, where it has one."""
     build_from: Path | None = None
     """A project folder, wheel or source archive that is not installed yet."""
+    blocked: str = ""
+    """Why nothing can be judged on this interpreter, which is no fault of the subject; empty where it can."""
     content: tuple[Path, ...] = ()
     """The files and folders that make up the subject, for its hash."""
 

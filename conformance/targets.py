@@ -59,13 +59,13 @@ def _guess(text: str, cwd: Path, path: Sequence[str]) -> Subject:
     """Take an existing path, else a distribution, else a module; two that are not the same thing are an error."""
     candidates: dict[str, Subject] = {}
     here = (cwd / text).resolve()
-    module = _module(text, path, text) if all(part.isidentifier() for part in text.split(".")) else None
     distribution = _distribution(text, path, text)
-    if here.exists() and ("/" in text or here.is_file() or _is_project(here) or (here / "__init__.py").exists()):
+    if here.exists() and ("/" in text or here.is_file() or is_project(here) or (here / "__init__.py").exists()):
         candidates[f"path:{text}"] = _path(here, text)
     if distribution:
         candidates[f"dist:{text}"] = distribution
-    if module:
+    is_name = all(part.isidentifier() for part in text.split("."))
+    if is_name and not (candidates and _is_standard(text)) and (module := _module(text, path, text)):
         candidates[f"module:{text}"] = module
     chosen = next(iter(candidates.values()), None)
     if chosen is None:
@@ -85,8 +85,9 @@ def _same_thing(chosen: Subject, other: Subject) -> bool:
     return all(any(file.resolve().is_relative_to(root) for root in roots) for file in other.content) and bool(roots)
 
 
-def _is_project(folder: Path) -> bool:
-    return (folder / "pyproject.toml").is_file()
+def is_project(folder: Path) -> bool:
+    """Tell whether a folder holds a project that can be built; an old one has only a `setup.py`."""
+    return (folder / "pyproject.toml").is_file() or (folder / "setup.py").is_file()
 
 
 def _path(path: Path, text: str) -> Subject:
@@ -125,7 +126,7 @@ def _path(path: Path, text: str) -> Subject:
 
 
 def _folder(folder: Path, text: str) -> Subject:
-    if (folder / "extension.json").is_file() and _is_project(folder):
+    if (folder / "extension.json").is_file() and is_project(folder):
         raise UsageError(
             f"{text} is ambiguous",
             f"{folder} holds both extension.json and pyproject.toml",
@@ -133,19 +134,19 @@ def _folder(folder: Path, text: str) -> Subject:
         )
     if (folder / "extension.json").is_file():
         raise _manifest(folder / "extension.json")
-    if _is_project(folder):
+    if is_project(folder):
         return _project(folder, text)
     if _is_package(folder):
         return _package(folder, text)
     raise UsageError(
         f"{folder} is no extension",
-        "it has neither pyproject.toml nor __init__.py",
+        "it has neither pyproject.toml nor setup.py nor __init__.py",
         "give the folder of a project or of a package",
     )
 
 
 def _project(folder: Path, text: str) -> Subject:
-    project = _project_table(folder / "pyproject.toml")
+    project = project_table(folder / "pyproject.toml")
     return Subject(
         target=text,
         kind="distribution",
@@ -187,13 +188,17 @@ _TAKEN = frozenset({"mcp", "gerrit_mcp_server", "conformance", "reference_server
 """Modules that the host has imported before the subject comes; a file of such a name would never be looked at."""
 
 
+def _is_standard(name: str) -> bool:
+    return name.partition(".")[0] in sys.stdlib_module_names
+
+
 def _refuse_taken(top: str, place: Path, taken: frozenset[str] = frozenset()) -> None:
-    if top in sys.stdlib_module_names or top in taken:
-        owner = "the standard library" if top in sys.stdlib_module_names else "the host"
+    if _is_standard(top) or top in taken:
+        owner = "the standard library" if _is_standard(top) else "the host"
         raise UsageError(
             f"{place} has the name of a module of {owner}",
-            f"every `import {top}` gives that one, so yours is never imported",
-            "rename it",
+            f"`import {top}` gives that module, whatever else is called so",
+            "rename the extension's module, or name another target",
         )
 
 
@@ -205,7 +210,14 @@ def _manifest(path: Path) -> UsageError:
     )
 
 
-def _project_table(file: Path) -> dict[str, object]:
+def project_table(file: Path) -> dict[str, object]:
+    """Read the `[project]` of a `pyproject.toml`; empty where there is none.
+
+    Raises:
+        UsageError: the file is no TOML.
+    """
+    if not file.is_file():
+        return {}
     try:
         table = tomllib.loads(file.read_text(encoding="utf-8")).get("project", {})
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:

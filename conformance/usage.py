@@ -46,3 +46,21 @@ def did_you_mean(word: str, words: Iterable[str]) -> str:
     known = list(words)
     close = nearest(word, known)
     return f"did you mean {close}?" if close else f"known are: {', '.join(known)}"
+
+
+def last_words(text: str, limit: int = 1500) -> str:
+    """Give the end of what a program wrote: its last line, which mostly says what went wrong, then what led there.
+
+    Args:
+        text: all that it wrote.
+        limit: about how many characters to give; what is given begins at the start of a line.
+    """
+    lines = text.rstrip().splitlines()
+    kept: list[str] = []
+    for line in reversed(lines):
+        limit -= len(line) + 1
+        if limit < 0:
+            break
+        kept.insert(0, f"  {line}")
+    last = lines[-1].strip() if lines else ""
+    return "\n  ".join([last, *kept]) if len(lines) > 1 else last

@@ -70,11 +70,12 @@ _Stretch = tuple[str, int, int, int, int]
 def _joined(stretches: list[_Stretch]) -> list[_Stretch]:
     """Neighbouring equal stretches as one."""
     joined: list[_Stretch] = []
-    for tag, *ends in stretches:
+    for stretch in stretches:
+        tag, _, old_to, _, new_to = stretch
         if joined and joined[-1][0] == tag == "equal":
-            joined[-1] = (tag, joined[-1][1], ends[1], joined[-1][3], ends[3])
+            joined[-1] = (tag, joined[-1][1], old_to, joined[-1][3], new_to)
         else:
-            joined.append((tag, *ends))
+            joined.append(stretch)
     return joined
 
 

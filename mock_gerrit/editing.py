@@ -30,7 +30,7 @@ def begin(change: Change, by: Account) -> None:
     change.edits[by.id] = _begun(change, by)
 
 
-def with_file(host: Host, change: Change, by: Account, path: str, content: bytes, mode: int | None = None) -> None:
+def with_file(host: Host, change: Change, by: Account, *, path: str, content: bytes, mode: int | None = None) -> None:
     """Put a file into the edit of an account, which is begun where there is none."""
     repository = host.repository(change.project)
     files = dict(repository.files(_begun(change, by).commit))

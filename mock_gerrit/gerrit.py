@@ -82,7 +82,7 @@ def _gerrit_path(host: Host, request: Request) -> tuple[str, bool]:
 
 
 def _refuse_to_climb(method: str, path: str) -> None:
-    """Where `..` leads out of the resource, Gerrit has something there and nothing for these words, or nothing at all."""
+    """Refuses a path whose `..` leads elsewhere: to another collection, or to where Gerrit has nothing at all."""
     reached = posixpath.normpath(unquote_plus(path))
     if not families.is_rest(method, reached):
         raise nothing_here()
@@ -134,7 +134,7 @@ def _outside_rest(host: Host, path: str, routes: dict[str, Routes], method: str,
     """A path that no REST servlet has: pages, plugin files, nothing."""
     if method not in {*_READING, "POST"} and not families.has_unsimulated_page(host, path):
         return plain_answer(_OTHER_METHODS.get(method, 501), (), b"")
-    page = None if login else families.page(host, path)
+    page = families.page(host, path, login=login)
     if page:
         return content_answer(page)
     missing = failure(nothing_here())
@@ -152,11 +152,7 @@ def _run(call: Call, found: Found, route: Route) -> Response:
     if call.options.plugin:
         change_options(call.host, call.options.plugin)
     if route.method not in _READING:
-        call.body = read_body(call.request, route)
-        if "message" in route.inputs:
-            call.body.text("message")
-        if "notify" in route.inputs:
-            call.check_notify()
+        _take_input(call, route)
     value = route.view(call, **found.resources)
     if isinstance(value, Content):
         return content_answer(value, as_json=call.request.header("accept") == JSON_ONLY)
@@ -168,6 +164,14 @@ def _run(call: Call, found: Found, route: Route) -> Response:
     elif isinstance(value, Refused):
         status, value = value.status, value.value
     return json_answer(status, _fields(value, pairs), pretty=_wants_pretty(pairs))
+
+
+def _take_input(call: Call, route: Route) -> None:
+    call.body = read_body(call.request, route)
+    if "message" in route.inputs:
+        call.body.text("message")
+    if "notify" in route.inputs:
+        call.check_notify()
 
 
 def _query_pairs(request: Request) -> list[tuple[str, str]]:

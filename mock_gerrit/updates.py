@@ -216,9 +216,7 @@ def attend(host: Host, change: Change, who: int, reason: str, *, by: int | None 
     if change.wip or is_robot(host, who) or (known and not known.gives_way):
         return
     change.attention_removed.pop(who, None)
-    change.attention[who] = Attention(
-        since=host.now(), reason=reason, by=by, gives_way=reason == VOTES_NOT_COPIED
-    )
+    change.attention[who] = Attention(since=host.now(), reason=reason, by=by, gives_way=reason == VOTES_NOT_COPIED)
 
 
 def unattend(host: Host, change: Change, who: int, reason: str, *, by: int | None = None) -> None:

@@ -12,7 +12,7 @@ import json
 import os
 import socket
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 Message = dict[str, Any]
@@ -77,6 +77,12 @@ async def areceive(sock: socket.socket) -> tuple[Message, list[int]] | None:
         parts.append(part)
         left -= len(part)
     return json.loads(b"".join(parts)), descriptors
+
+
+def close_all(descriptors: Iterable[int]) -> None:
+    """Close descriptors that were sent on, or are another process's affair."""
+    for descriptor in descriptors:
+        os.close(descriptor)
 
 
 def _send_header(sock: socket.socket, size: int, descriptors: Sequence[int]) -> None:

@@ -19,11 +19,12 @@ import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 from conformance.rig import landlock, libc, namespaces
-from conformance.rig.control import Message, receive, send
+from conformance.rig.control import Message, close_all, receive, send
 from conformance.rig.guardian import guard
 from conformance.rig.launch import KEPT_BY_ROOT, Confinement, Ends, become
 from conformance.rig.namespaces import Containment, Isolation
@@ -85,28 +86,27 @@ class WarmLoop:
 
     def _start(self, message: Message, descriptors: list[int]) -> None:
         """Give the order to the guardian that waits, or to one that is forked for it; that forks the child."""
-        standby, self._standby = self._standby or self._ahead(), None
+        standby, self._standby = self._standby or self._ahead(descriptors), None
         if not standby.hand_over(message, descriptors):
-            standby = self._ahead()
+            standby = self._ahead(descriptors)
             standby.hand_over(message, descriptors)
         self._guardians[standby.pid] = message["number"]
-        for descriptor in descriptors:
-            os.close(descriptor)
+        close_all(descriptors)
 
-    def _ahead(self) -> Standby:
-        """Fork a guardian that waits for its order."""
-        return Standby(guard=self._guard, private=self._give_back)
+    def _ahead(self, foreign: Sequence[int] = ()) -> Standby:
+        """Fork a guardian that waits for its order; it closes the descriptors that this process holds for another."""
+        return Standby(guard=self._guard, private=partial(self._give_back, foreign))
 
     def _guard(self, line: socket.socket) -> NoReturn:
         guard(line=line, isolation=self._isolation, launch=self._launch)
 
-    def _give_back(self) -> None:
+    def _give_back(self, foreign: Sequence[int]) -> None:
         """Let go, in a forked process, of what makes this one the warm process."""
         os.close(signal.set_wakeup_fd(-1))
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         self._control.close()
-        os.close(self._wake)
+        close_all((self._wake, *foreign))
 
     def _launch(self, message: Message, descriptors: Sequence[int]) -> NoReturn:
         """Become the subject of an order."""

@@ -203,9 +203,9 @@ def exit_code(value: object) -> int:
 
 def finish() -> None:
     """Do what an interpreter does at its end: wait for threads that are no daemons, run `atexit`, flush."""
-    for thread in threading.enumerate():
-        if thread is not threading.main_thread() and not thread.daemon:
-            thread.join()
+    with suppress(BaseException):
+        # Tells executors to end their idle threads, then joins what is no daemon: a plain join would wait for ever.
+        threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001
     with suppress(BaseException):
         atexit._run_exitfuncs()  # noqa: SLF001 - the only way to run them without unwinding into the warm process
     with suppress(BaseException):

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 from conformance.rig import libc, namespaces
-from conformance.rig.control import Message, receive, send
+from conformance.rig.control import Message, close_all, receive, send
 from conformance.rig.first import KILL_SECONDS, Ended, Launch
 from conformance.rig.processes import ProcessTable, Table
 
@@ -43,8 +43,7 @@ class NamespacedFirst(Ended):
         """Have the first process fork the subject; it sends descriptors of its `/proc` and of the subject."""
         with suppress(BrokenPipeError):  # it has ended, which `_greet` puts into words
             send(self._line, order, descriptors)
-        for descriptor in descriptors:
-            os.close(descriptor)
+        close_all(descriptors)
         self._greet()
 
     def _greet(self) -> None:
@@ -140,8 +139,7 @@ def be_first(line: socket.socket, *, table: bool, launch: Launch) -> NoReturn:
             libc.die_with_parent(signal.SIGKILL)
             libc.show_to_tracers()
             launch(order, descriptors)
-        for descriptor in descriptors:
-            os.close(descriptor)
+        close_all(descriptors)
         folder = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
         watched = os.pidfd_open(subject)
         socket.send_fds(line, [json.dumps({"pid": subject}).encode() + b"\n"], [watched, folder])

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from conformance.rig import libc
-from conformance.rig.control import Message
+from conformance.rig.control import Message, close_all
 from conformance.rig.first import KILL_SECONDS, Ended, Launch
 from conformance.rig.processes import ProcessTable, Seen, Table
 from conformance.rig.ps import PsTable
@@ -33,8 +33,7 @@ class PlainFirst(Ended):
             libc.die_with_parent(signal.SIGKILL)
             libc.show_to_tracers()
             self._launch(order, descriptors)
-        for descriptor in descriptors:
-            os.close(descriptor)
+        close_all(descriptors)
         self._table = table_below(os.getpid())
 
     def table(self) -> Table:

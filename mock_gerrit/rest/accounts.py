@@ -276,7 +276,8 @@ def query(call: Call) -> list[AccountInfo]:
     if not suggesting:
         chosen.sort(key=lambda account: (account.label, account.id) if detailed else account.id)
     page = [
-        _found(call, account, suggesting=suggesting) if detailed else AccountInfo(_account_id=account.id) for account in chosen
+        _found(call, account, suggesting=suggesting) if detailed else AccountInfo(_account_id=account.id)
+        for account in chosen
     ]
     if page and len(found) > start + limit:
         page[-1]["_more_accounts"] = True

@@ -38,9 +38,7 @@ def branch_info(call: Call, project: Project, ref: str, *, in_list: bool = False
 def list_branches(call: Call, *, project: Project) -> list[dict[str, Any]]:
     """HEAD, the configuration (for administrators) and the branches."""
     refs = call.host.repository(project.name).refs
-    names = ["HEAD"] + (
-        [CONFIG] if call.is_admin and CONFIG in refs else []
-    )
+    names = ["HEAD"] + ([CONFIG] if call.is_admin and CONFIG in refs else [])
     names += sorted(ref for ref in refs if ref.startswith("refs/heads/"))
     fits = name_test(call.options)
     found = [

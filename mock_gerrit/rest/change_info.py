@@ -136,8 +136,7 @@ class _Writer:
             self.info["reviewer_updates"] = self.reviewer_updates()
         if "MESSAGES" in self.options:
             self.info["messages"] = [
-                message_info(self.call, item, detailed=self.detailed, named=False)
-                for item in self.change.messages
+                message_info(self.call, item, detailed=self.detailed, named=False) for item in self.change.messages
             ]
         self.revisions()
         self.plugins()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+
 from mock_gerrit.building import CHANGE_ID
 from mock_gerrit.creating import create, draw_change_id
 from mock_gerrit.entities import Project

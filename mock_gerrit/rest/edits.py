@@ -91,7 +91,8 @@ def put_file(call: Call, *, change: Change, file: str) -> NoContent:
     user = _editor(call, change)
     told = call.body.text("binary_content")
     content = call.body.raw if told is None else _from_data_url(told)
-    editing.with_file(call.host, change, user, file, content, editing.file_mode(call.body.integer("file_mode")))
+    mode = editing.file_mode(call.body.integer("file_mode"))
+    editing.with_file(call.host, change, user, path=file, content=content, mode=mode)
     return NO_CONTENT
 
 

@@ -81,12 +81,15 @@ def is_rest(method: str, path: str) -> bool:
     return any(path == root or path.startswith(f"{root}/") for root in _ROOTS)
 
 
-def page(host: Host, path: str) -> Content | None:
-    """What the simulation has besides REST: files of JavaScript plugins, short addresses of changes; None elsewhere."""
+def page(host: Host, path: str, *, login: bool = False) -> Content | None:
+    """What the simulation has besides REST: files of JavaScript plugins, short addresses of changes; None elsewhere.
+
+    `login` is whether `/a` stood before the path: there are no short addresses below it.
+    """
     for plugin in host.enabled_plugins:
         if plugin.content is not None and path == f"/plugins/{plugin.id}/static/{plugin.filename}":
             return Content(data=plugin.content, content_type="application/javascript")
-    short = _SHORT_ADDRESS.fullmatch(path)
+    short = None if login else _SHORT_ADDRESS.fullmatch(path)
     change = host.changes.get(int(short[1])) if short else None
     if change is None:
         return None

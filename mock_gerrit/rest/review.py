@@ -176,6 +176,4 @@ def _attention(call: Call, change: Change, before: Mapping[int, Attention]) -> N
             raise bad_request(INVALID)
         account = attend(call, change, user, reason)
         if change.attention[account.id] == before.get(account.id):
-            change.attention[account.id] = replace(
-                change.attention[account.id], reason=reason, gives_way=True
-            )
+            change.attention[account.id] = replace(change.attention[account.id], reason=reason, gives_way=True)

@@ -187,7 +187,9 @@ def suggest(call: Call, *, change: Change) -> list[dict[str, Any]]:
 def _suggested(call: Call, account: Account) -> AccountInfo:
     """An account; one that the caller may see all of comes with its further addresses."""
     info = account_info(call.host, account.id)
-    return {**info, "secondary_emails": list(account.secondary_emails)} if call.is_admin or account is call.user else info
+    return (
+        {**info, "secondary_emails": list(account.secondary_emails)} if call.is_admin or account is call.user else info
+    )
 
 
 def _usual_reviewers(call: Call, change: Change) -> list[Account]:

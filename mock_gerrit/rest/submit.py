@@ -92,7 +92,12 @@ def revert_change(call: Call, *, change: Change) -> ChangeInfo:
     return change_info(call, made)
 
 
-@routes.post("/changes/{change}/revert_submission", default_field="message", inputs=("message", "notify"), doc="#revert-submission")
+@routes.post(
+    "/changes/{change}/revert_submission",
+    default_field="message",
+    inputs=("message", "notify"),
+    doc="#revert-submission",
+)
 def revert_submission(call: Call, *, change: Change) -> dict[str, list[ChangeInfo]]:
     """Takes back everything that was submitted together with a merged change."""
     call.check_notify()

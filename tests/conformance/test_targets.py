@@ -82,6 +82,87 @@ def test_a_folder_with_manifest_and_project_names_both(tmp_path):
         resolve("proj", tmp_path)
 
 
+def package(*folders: Path) -> None:
+    for folder in folders:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "__init__.py").write_text("")
+
+
+def test_a_file_inside_a_package_is_known_by_its_dotted_name(tmp_path):
+    package(tmp_path / "lib" / "acme", tmp_path / "lib" / "acme" / "sub")
+    (tmp_path / "lib" / "acme" / "sub" / "ext.py").write_text("from . import other\n")
+    subject = resolve("path:lib/acme/sub/ext.py", tmp_path)
+    assert (subject.name, subject.modules) == ("acme.sub.ext", ("acme.sub.ext",))
+    assert subject.import_path == (tmp_path / "lib",)
+    folder = resolve("path:lib/acme/sub", tmp_path)
+    assert (folder.modules, folder.import_path) == (("acme.sub",), (tmp_path / "lib",))
+    assert resolve("lib/acme/sub/__init__.py", tmp_path).modules == ("acme.sub",)
+
+
+@pytest.mark.parametrize("target", ["path:queue.py", "./queue.py", "module:queue", "queue", "path:queue.pyc"])
+def test_a_module_named_like_one_of_the_standard_library_says_so(tmp_path, target):
+    (tmp_path / "queue.py").write_text("")
+    (tmp_path / "queue.pyc").write_bytes(b"")
+    with pytest.raises(UsageError, match="name of a module of the standard library"):
+        resolve(target, tmp_path)
+
+
+def test_a_module_of_a_package_may_be_called_like_one_of_the_standard_library(tmp_path):
+    package(tmp_path / "acme")
+    (tmp_path / "acme" / "queue.py").write_text("")
+    assert resolve("path:acme/queue.py", tmp_path).modules == ("acme.queue",)
+    assert resolve("acme.queue", tmp_path).modules == ("acme.queue",)
+
+
+@pytest.mark.parametrize("name", ["mcp", "conformance", "gerrit_mcp_server"])
+def test_a_file_named_like_a_module_of_the_host_says_so(tmp_path, name):
+    (tmp_path / f"{name}.py").write_text("")
+    with pytest.raises(UsageError, match="name of a module of the host"):
+        resolve(f"path:{name}.py", tmp_path)
+
+
+def test_a_file_whose_name_holds_a_dot_cannot_be_imported(tmp_path):
+    (tmp_path / "my.ext.py").write_text("")
+    with pytest.raises(UsageError, match="rename it without a dot"):
+        resolve("path:my.ext.py", tmp_path)
+
+
+def test_a_project_folder_named_like_a_standard_module_is_a_project(tmp_path):
+    project(tmp_path / "queue")
+    assert resolve("queue", tmp_path).kind == "distribution"
+
+
+@pytest.mark.parametrize("target", ["both", "path:both", "./both"])
+def test_each_of_two_manifests_can_be_named_as_the_message_says(tmp_path, target):
+    (project(tmp_path / "both") / "extension.json").write_text("{}")
+    with pytest.raises(UsageError) as caught:
+        resolve(target, tmp_path)
+    first, second = caught.value.remedy.removeprefix("say ").split(" or ")
+    assert "path:path:" not in caught.value.remedy
+    assert resolve(second, tmp_path).build_from == tmp_path / "both"
+    with pytest.raises(UsageError, match="is an extension manifest"):
+        resolve(first, tmp_path)
+
+
+def test_a_pyproject_stands_for_its_folder(tmp_path):
+    project(tmp_path / "proj")
+    assert resolve("proj/pyproject.toml", tmp_path).sha256() == resolve("path:proj", tmp_path).sha256()
+
+
+@pytest.mark.parametrize(
+    ("target", "meant"),
+    [("pth:/abs/file.py", "path:/abs/file.py"), ("pthh:x/y", "path:x/y"), ("folder:x/y", "path:x/y")],
+)
+def test_an_unknown_prefix_before_a_path_names_the_right_one(tmp_path, target, meant):
+    with pytest.raises(UsageError, match=f"did you mean {meant}"):
+        resolve(target, tmp_path)
+
+
+def test_a_path_that_holds_a_colon_is_a_path(tmp_path):
+    package(tmp_path / "odd:folder")
+    assert resolve("odd:folder", tmp_path).modules == ("odd:folder",)
+
+
 def test_a_package_folder_and_a_file_are_modules(tmp_path):
     (tmp_path / "pack").mkdir()
     (tmp_path / "pack" / "__init__.py").write_text("")
@@ -114,7 +195,7 @@ def test_metadata_without_content_is_an_error_that_names_its_folder(tmp_path):
     stale = site / "my_dist-0.9.dist-info"
     stale.mkdir(parents=True)
     distribution(site, "my-dist")
-    with pytest.raises(UsageError, match="0.9"):
+    with pytest.raises(UsageError, match=r"0\.9"):
         resolve("my-dist", tmp_path, site)
 
 

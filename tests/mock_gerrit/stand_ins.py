@@ -11,7 +11,6 @@ import base64
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 from urllib.parse import unquote
 
 from mock_gerrit import editing
@@ -288,7 +287,7 @@ def unrecorded_edit(host: Host, step: Recorded) -> None:
     owner = host.accounts[change.owner] if change else None
     if change and owner and not change.edits and len(change.patch_sets) == 1:
         for path, text in UNRECORDED_EDITS.get(change.number, {}).items():
-            editing.with_file(host, change, owner, path, text.encode())
+            editing.with_file(host, change, owner, path=path, content=text.encode())
 
 
 def _set_token(host: Host, step: Recorded, found: re.Match[str]) -> None:

@@ -34,7 +34,7 @@ class Ask:
     def name(self) -> str:
         """How the table of differences calls it."""
         sent = self.body.decode(errors="backslashreplace")
-        return " ".join(filter(None, (self.user, self.method, self.target, sent[:80])))
+        return " ".join(filter(None, (self.user, self.method, self.target, sent[:200])))
 
 
 Scenario = Callable[[], Generator[Ask, Recorded, None]]
@@ -84,6 +84,10 @@ class RealServer:
         told = {"add": {"refs/heads/*": {"permissions": permissions}}}
         answer = self.answer("set up", 0, ask("admin POST /projects/All-Projects/access", told))
         assert answer.status == 200, answer.response_body
+
+    def close(self) -> None:
+        """Hang up."""
+        self._connection.close()
 
     def answer(self, scenario: str, index: int, asked: Ask) -> Recorded:
         """Ask, and note the answer as step `index` of a scenario."""

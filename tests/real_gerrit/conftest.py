@@ -28,4 +28,6 @@ def side_by_side() -> Iterator[SideBySide]:
     if missing:
         pytest.skip(f"a real Gerrit needs {missing}")
     with real_gerrit() as site:
-        yield SideBySide(site)
+        both = SideBySide(site)
+        yield both
+        both.real.close()

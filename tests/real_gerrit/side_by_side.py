@@ -1,8 +1,8 @@
 """Asks a real Gerrit and the simulated one the same, and says where the two part.
 
-    python -m tests.real_gerrit.side_by_side                     a real Gerrit is started and stopped
-    python -m tests.real_gerrit.side_by_side --site DIR          the one that `fixtures/real_gerrit/gerrit.py` runs there
-    python -m tests.real_gerrit.side_by_side --only review --limit 5
+python -m tests.real_gerrit.side_by_side                     a real Gerrit is started and stopped
+python -m tests.real_gerrit.side_by_side --site DIR          the one that `fixtures/real_gerrit/gerrit.py` runs there
+python -m tests.real_gerrit.side_by_side --only review --limit 5
 """
 
 from __future__ import annotations
@@ -84,6 +84,7 @@ def _compare(site: Path, asked: argparse.Namespace) -> None:
             print(f"\n  {outcome.verdict}: {outcome.step.step}")
             for difference in outcome.differences[: asked.limit]:
                 print(f"    {difference}")
+    side_by_side.real.close()
 
 
 def main() -> None:

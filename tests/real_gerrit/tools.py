@@ -1,4 +1,4 @@
-"""The core tools of the reference server, each called with good and bad input: what they say of one host and of another."""
+"""The core tools of the reference server, called with good and bad input: what they say of one host and of another."""
 
 from __future__ import annotations
 
@@ -96,11 +96,21 @@ class Visit:
 
     async def _refused(self) -> None:
         for tool in (
-            changes.get_change_details, changes.get_commit_message, changes.get_bugs_from_cl, files.list_change_files,
-            changes.changes_submitted_together, comments.list_change_comments, comments.list_draft_comments,
-            comments.delete_draft_comments, comments.publish_drafts, lifecycle.set_ready_for_review,
-            lifecycle.set_work_in_progress, lifecycle.abandon_change, lifecycle.revert_change, lifecycle.revert_submission,
-        ):  # fmt: skip
+            changes.get_change_details,
+            changes.get_commit_message,
+            changes.get_bugs_from_cl,
+            files.list_change_files,
+            changes.changes_submitted_together,
+            comments.list_change_comments,
+            comments.list_draft_comments,
+            comments.delete_draft_comments,
+            comments.publish_drafts,
+            lifecycle.set_ready_for_review,
+            lifecycle.set_work_in_progress,
+            lifecycle.abandon_change,
+            lifecycle.revert_change,
+            lifecycle.revert_submission,
+        ):
             await self.call(tool, change_id="999999")
         await self.call(lifecycle.abandon_change, change_id="3")
         await self.call(lifecycle.set_topic, change_id="3", topic="mine")

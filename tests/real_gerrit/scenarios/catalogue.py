@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.real_gerrit.asking import Scenario
-from tests.real_gerrit.scenarios import building, querying, reading, writing
+from tests.real_gerrit.scenarios import building, querying, reading, reviewing, writing
 
 SCENARIOS: dict[str, Scenario] = {
     "building": building.building,
@@ -17,10 +17,10 @@ SCENARIOS: dict[str, Scenario] = {
     "operators": querying.operators,
     "combinations": querying.combinations,
     "paging": querying.paging,
-    "states": writing.states,
-    "reviewers": writing.reviewers,
-    "reviews": writing.reviews,
-    "drafts": writing.drafts,
+    "states": reviewing.states,
+    "reviewers": reviewing.reviewers,
+    "reviews": reviewing.reviews,
+    "drafts": reviewing.drafts,
     "creation": writing.creation,
     "submitting": writing.submitting,
     "messages": writing.messages,

@@ -26,7 +26,8 @@ VIEWS = (
 )  # fmt: skip
 FILES = (
     "content", "diff", "diff?context=3", "diff?context=ALL", "diff?intraline", "diff?whitespace=IGNORE_ALL",
-    "diff?base=1", "diff?parent=1", "diff?whitespace=NO", "content?parent=1", "diff?base=9", "download", "blame", "meta",
+    "diff?base=1", "diff?parent=1", "diff?whitespace=NO", "content?parent=1", "diff?base=9", "download", "blame",
+    "meta",
 )  # fmt: skip
 IDS = (
     "1", "999", "0", "-1", "01", "demo~2", "demo~999", "nosuch~2", "apps%2Fweb~6", "apps/web~6", "apps%252Fweb~6", "x",
@@ -52,8 +53,27 @@ def options() -> Asking:
         yield ask(f"bo GET /changes/2/detail?o={option}&o=CURRENT_REVISION")
         yield ask(f"anonymous GET /changes/?q=status:open&n=3&o={option}&o=ALL_REVISIONS")
     yield ask("ada GET /changes/8?o=ALL_REVISIONS&o=ALL_COMMITS&o=ALL_FILES&o=DETAILED_ACCOUNTS&o=PARENTS")
-    for odd in ("o=", "o", "x=1", "O=1", "O=ffffff", "O=zz", "pp=1", "pp=0", "prettyPrint=true", "fields=id", "alt=json",
-                "o=LABELS&o=LABELS", "trace", "trace=a", "access_token=x", "meta=1", "&&", "%6f=LABELS", "o=%4cABELS"):  # fmt: skip
+    for odd in (
+        "o=",
+        "o",
+        "x=1",
+        "O=1",
+        "O=ffffff",
+        "O=zz",
+        "pp=1",
+        "pp=0",
+        "prettyPrint=true",
+        "fields=id",
+        "alt=json",
+        "o=LABELS&o=LABELS",
+        "trace",
+        "trace=a",
+        "access_token=x",
+        "meta=1",
+        "&&",
+        "%6f=LABELS",
+        "o=%4cABELS",
+    ):
         yield ask(f"ada GET /changes/2?{odd}")
         yield ask(f"ada GET /changes/?q=change:2&{odd}")
 
@@ -66,8 +86,13 @@ def names() -> Asking:
 
 def files() -> Asking:
     """Content, differences and patches of files, there or not."""
-    there = {2: ("a.txt", "new.md", "%2FCOMMIT_MSG", "nosuch"), 8: ("b.txt", "%2FMERGE_LIST"), 9: ("c.txt",),
-             10: ("new%20name.txt", "old%20name.txt", "src%2Fmain.py", "src/main.py"), 3: ("src%2Fmain.py",)}  # fmt: skip
+    there = {
+        2: ("a.txt", "new.md", "%2FCOMMIT_MSG", "nosuch"),
+        8: ("b.txt", "%2FMERGE_LIST"),
+        9: ("c.txt",),
+        10: ("new%20name.txt", "old%20name.txt", "src%2Fmain.py", "src/main.py"),
+        3: ("src%2Fmain.py",),
+    }
     for number, paths in there.items():
         for path, view in product(paths, FILES):
             yield ask(f"ada GET /changes/{number}/revisions/current/files/{path}/{view}")
@@ -75,7 +100,18 @@ def files() -> Asking:
             yield ask(f"ada GET /changes/{number}/revisions/current/patch?path={path}")
     for odd in ("?zip", "?download", "?raw", "?path=", "?path=%2FCOMMIT_MSG", "?path=nosuch", "?parent=2", "?parent=1"):
         yield ask(f"ada GET /changes/2/revisions/current/patch{odd}")
-    for odd in ("?base=1", "?parent=1", "?parent=2", "?reviewed", "?q=a", "?base=x", "?base=0", "?base=2", "?x", "/nosuch"):
+    for odd in (
+        "?base=1",
+        "?parent=1",
+        "?parent=2",
+        "?reviewed",
+        "?q=a",
+        "?base=x",
+        "?base=0",
+        "?base=2",
+        "?x",
+        "/nosuch",
+    ):
         yield ask(f"ada GET /changes/2/revisions/current/files{odd}")
         yield ask(f"anonymous GET /changes/2/revisions/1/files{odd}")
 
@@ -85,16 +121,18 @@ def elsewhere() -> Asking:
     paths = (
         "/config/server/version", "/config/server/info", "/plugins/", "/plugins/?all", "/plugins/nosuch/gerrit~status",
         "/accounts/self", "/accounts/self/detail", "/accounts/bo", "/accounts/bo%40example.org", "/accounts/nobody",
-        "/accounts/1000001", "/accounts/999", "/accounts/Ada%20Example", "/accounts/self/emails", "/accounts/self/groups",
-        "/accounts/self/capabilities", "/accounts/?q=bo", "/accounts/?q=example.org&n=2", "/accounts/?q=", "/accounts/",
-        "/accounts/?q=a&o=DETAILS", "/accounts/?suggest&q=d", "/accounts/self/name", "/accounts/bo/status",
-        "/projects/", "/projects/?d", "/projects/?p=de", "/projects/?m=EB", "/projects/?r=.*e.*", "/projects/?n=1",
-        "/projects/demo", "/projects/nosuch", "/projects/apps%2Fweb", "/projects/apps/web", "/projects/demo/branches",
-        "/projects/demo/branches/master", "/projects/demo/branches/nosuch", "/projects/demo/HEAD", "/projects/bare/HEAD",
-        "/projects/demo/branches/?m=st", "/projects/demo/description", "/projects/demo/parent", "/projects/?t",
-        "/projects/demo/branches/master/files/a.txt/content", "/projects/demo/branches/master/files/nosuch/content",
-        "/projects/bare/branches", "/projects/demo/children/", "/groups/", "/access/?project=demo", "/nosuch", "/", "/changes",
-        "/projects/demo/branches/refs%2Fheads%2Fmaster", "/projects/demo.git", "/projects/All-Projects", "/2", "/c/demo/+/2",
+        "/accounts/1000001", "/accounts/999", "/accounts/Ada%20Example", "/accounts/self/emails",
+        "/accounts/self/groups", "/accounts/self/capabilities", "/accounts/?q=bo", "/accounts/?q=example.org&n=2",
+        "/accounts/?q=", "/accounts/", "/accounts/?q=a&o=DETAILS", "/accounts/?suggest&q=d", "/accounts/self/name",
+        "/accounts/bo/status", "/projects/", "/projects/?d", "/projects/?p=de", "/projects/?m=EB", "/projects/?r=.*e.*",
+        "/projects/?n=1", "/projects/demo", "/projects/nosuch", "/projects/apps%2Fweb", "/projects/apps/web",
+        "/projects/demo/branches", "/projects/demo/branches/master", "/projects/demo/branches/nosuch",
+        "/projects/demo/HEAD", "/projects/bare/HEAD", "/projects/demo/branches/?m=st", "/projects/demo/description",
+        "/projects/demo/parent", "/projects/?t", "/projects/demo/branches/master/files/a.txt/content",
+        "/projects/demo/branches/master/files/nosuch/content", "/projects/bare/branches", "/projects/demo/children/",
+        "/groups/", "/access/?project=demo", "/nosuch", "/", "/changes",
+        "/projects/demo/branches/refs%2Fheads%2Fmaster", "/projects/demo.git", "/projects/All-Projects", "/2",
+        "/c/demo/+/2",
     )  # fmt: skip
     for path, user in product(paths, USERS[1:]):
         yield ask(f"{user} GET {path}")
@@ -102,8 +140,16 @@ def elsewhere() -> Asking:
 
 def heads() -> Asking:
     """HEAD, compression, and headers that make no difference."""
-    for path in ("/changes/2", "/changes/999", "/changes/?q=status:open", "/changes/2/revisions/current/patch",
-                 "/config/server/version", "/plugins/", "/changes/2/topic", "/nosuch"):  # fmt: skip
+    for path in (
+        "/changes/2",
+        "/changes/999",
+        "/changes/?q=status:open",
+        "/changes/2/revisions/current/patch",
+        "/config/server/version",
+        "/plugins/",
+        "/changes/2/topic",
+        "/nosuch",
+    ):
         yield ask(f"ada HEAD {path}")
         yield ask(f"ada GET {path}", Accept_Encoding="gzip")
         yield ask(f"ada HEAD {path}", Accept_Encoding="gzip, deflate, br")
@@ -115,8 +161,17 @@ def heads() -> Asking:
 
 def credentials() -> Asking:
     """Wrong, odd and missing credentials."""
-    for sent in ("Basic", "Basic x", "Basic YWRhOg==", "Basic YWRhOndyb25n", "Bearer x", "Basic bm9ib2R5Og==", "Basic YWRh", "",
-                 "basic YWRhOmFkYS1wdw=="):  # fmt: skip
+    for sent in (
+        "Basic",
+        "Basic x",
+        "Basic YWRhOg==",
+        "Basic YWRhOndyb25n",
+        "Bearer x",
+        "Basic bm9ib2R5Og==",
+        "Basic YWRh",
+        "",
+        "basic YWRhOmFkYS1wdw==",
+    ):
         for path in ("/accounts/self", "/changes/2", "/nosuch"):
             yield ask(f"ada GET {path}", Authorization=sent)
             yield ask(f"anonymous GET {path}", Authorization=sent)
