@@ -39,39 +39,40 @@ def cache_folder() -> Path:
     return Path(root) / "gerrit-mcp-conformance"
 
 
-async def build_wheel(project: Path, work: Path, rig: Rig) -> Path:
+async def build_wheel(project: Path, work: Path, rig: Rig, *, named: str) -> Path:
     """Build the wheel of a project.
 
     Args:
         project: the folder of the project, which the backend may write to.
         work: a folder for everything that is made.
         rig: where the backend is run.
+        named: what messages call the project, as the folder may be a copy.
 
     Raises:
         UsageError: the backend fails, or what it needs cannot be had; the message holds the end of what was written.
     """
-    needs = _told_needs(project)
+    needs = _told_needs(project, named)
     for number in range(ROUNDS):
         requires = await asyncio.to_thread(_provide, needs)
         output = work / f"wheel-{number}"
-        told = await _run_backend(project, output, requires, rig)
+        told = await _run_backend(project, output, requires, rig, named)
         if isinstance(told, Path):
             return told
         needs = needs | set(told)
     raise UsageError(
-        f"{project.name} cannot be built",
+        f"{named} cannot be built",
         f"its backend goes on asking for more than {', '.join(sorted(needs))}",
         "mend the project, or give a built wheel",
     )
 
 
-def _told_needs(project: Path) -> set[str]:
+def _told_needs(project: Path, named: str) -> set[str]:
     """Read what the project says that its backend needs; without that the backend cannot even be asked."""
     file = project / "pyproject.toml"
     try:
         system = tomllib.loads(file.read_text(encoding="utf-8")).get("build-system", {}) if file.is_file() else {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise UsageError(f"{project.name}/pyproject.toml cannot be read", str(problem), "mend the file") from None
+        raise UsageError(f"{named}/pyproject.toml cannot be read", str(problem), "mend the file") from None
     told = system.get("requires", LEGACY) if isinstance(system, dict) else LEGACY
     return {str(one) for one in told}
 
@@ -126,7 +127,7 @@ def _fetch(needs: list[str], folder: Path) -> None:
                 raise
 
 
-async def _run_backend(project: Path, output: Path, requires: Path | None, rig: Rig) -> Path | list[str]:
+async def _run_backend(project: Path, output: Path, requires: Path | None, rig: Rig, named: str) -> Path | list[str]:
     """Run the backend in a contained child without a network; give the wheel, or all that it needs to make one."""
     output.mkdir()
     answer = output / "needs.json"
@@ -139,7 +140,7 @@ async def _run_backend(project: Path, output: Path, requires: Path | None, rig: 
     wheels = list(output.glob("*.whl"))
     if code != 0 or len(wheels) != 1:
         raise UsageError(
-            f"{project.name} cannot be built",
+            f"{named} cannot be built",
             last_words(text) or f"the backend ended with code {code}",
             "mend the project, or give a built wheel",
         )

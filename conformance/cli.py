@@ -176,8 +176,11 @@ def _clause(clause_id: str) -> Clause:
 
 def _selftest(parsed: argparse.Namespace) -> int:
     from conformance import selftest  # noqa: PLC0415 - brings the whole rig; `list` and `explain` do without
+    from conformance.programs import require_curl  # noqa: PLC0415
     from conformance.report.progress import CountingLine  # noqa: PLC0415
+    from conformance.settings import Settings  # noqa: PLC0415
 
+    require_curl(Settings())
     scope = selftest.Scope(
         clauses=tuple(select(registry.catalogue(), parsed.family)),
         without=frozenset(_clause(one).id for one in parsed.without),

@@ -128,7 +128,7 @@ async def _wheel(subject: Subject, work: Path, rig: Rig) -> Path:
         shutil.copytree(source, project, ignore=shutil.ignore_patterns(".venv", ".tox", "__pycache__"), symlinks=True)
     else:
         project = _unpack_archive(source, project)
-    return await build_wheel(project, work, rig)
+    return await build_wheel(project, work, rig, named=source.name)
 
 
 def _unpack_archive(archive: Path, into: Path) -> Path:

@@ -6,12 +6,13 @@ Read from `[tool.gerrit-conformance]` of a `pyproject.toml`, or from a TOML file
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from conformance.usage import UsageError, nearest
+from conformance.usage import UsageError, did_you_mean, nearest
 
 
 class Table(BaseModel):
@@ -73,15 +74,40 @@ def load_profile(path: Path | None, root: Path | None = None) -> Profile:
         if not path.is_file():
             raise UsageError(f"there is no profile {path}", "--conformance-profile names a TOML file", "check the path")
         document = _toml(path)
-        table = document.get("tool", {}).get("gerrit-conformance", document if path.name != "pyproject.toml" else {})
-        return profile_from(table, where=str(path))
+        whole = document if path.name != "pyproject.toml" else {}
+        return profile_from(_own_table(document, whole), where=str(path))
     file = root / "pyproject.toml" if root else None
     if file is None or not file.is_file():
         return Profile()
-    return profile_from(_toml(file).get("tool", {}).get("gerrit-conformance", {}), where=str(file))
+    return profile_from(_own_table(_toml(file), {}), where=str(file))
 
 
-def profile_from(table: dict[str, Any], *, where: str) -> Profile:
+def _own_table(document: dict[str, Any], otherwise: dict[str, Any]) -> Any:  # noqa: ANN401 - checked by the model
+    tool = document.get("tool")
+    return tool.get("gerrit-conformance", otherwise) if isinstance(tool, dict) else otherwise
+
+
+def reject_unknown_tools(profile: Profile, names: Iterable[str]) -> None:
+    """Refuse arguments for a tool that does not exist: left aside, they would be believed to be in use.
+
+    Args:
+        profile: what the owner tells.
+        names: the tools of every subject for which the profile holds.
+
+    Raises:
+        UsageError: naming the nearest tool.
+    """
+    known = list(names)
+    for name in profile.tools:
+        if name not in known:
+            raise UsageError(
+                f"the profile has arguments for {name}, which is no tool of the subject",
+                "it stands under tools in [tool.gerrit-conformance]",
+                did_you_mean(name, known) if known else "remove the table: the subject registers no tools",
+            )
+
+
+def profile_from(table: Any, *, where: str) -> Profile:  # noqa: ANN401 - whatever the file holds
     """Check a table and make it a profile; `where` is named in messages."""
     try:
         return Profile.model_validate(table)
@@ -108,9 +134,25 @@ def _usage_error(problem: ValidationError, where: str) -> UsageError:
             f"{'.'.join(location[:-1]) or 'the top level'} has {', '.join(known)}",
             f"did you mean {near}?" if near else "remove it",
         )
+    expected = _WORDS.get(first["type"])
     return UsageError(
-        f"{where}: {dotted} is not as it should be", first["msg"], "see the page on profiles for its form"
+        f"{where}: {dotted or '[tool.gerrit-conformance]'} is not as it should be",
+        f"expected {expected}" if expected else first["msg"],
+        "see the page on profiles for its form",
     )
+
+
+_WORDS = {
+    "model_type": "a table",
+    "dict_type": "a table",
+    "list_type": "a list",
+    "string_type": "a text",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "missing": "a value, and there is none",
+}
+"""What is expected, in words of TOML, by the type of the model's complaint."""
 
 
 def _keys_at(location: list[str]) -> list[str]:

@@ -16,6 +16,7 @@ from conformance import options
 from conformance.collection import ClauseItem, clause_items
 from conformance.gathering import Gathering
 from conformance.plan import Plan, make_plans
+from conformance.programs import require_curl
 from conformance.report.folder import ReportFolder
 from conformance.report.model import Certificate
 from conformance.report.progress import ProgressLine
@@ -166,6 +167,7 @@ class ConformanceRun:
 def _understood(config: pytest.Config) -> tuple[Settings, list[Plan]]:
     options.reject_misspelt_keys(config)
     settings = options.settings(config)
+    require_curl(settings)
     plans = make_plans(
         options.targets(config),
         cwd=config.invocation_params.dir,

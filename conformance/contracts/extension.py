@@ -10,7 +10,7 @@ from conformance.outcomes import Blocked, Evidence, Finding, Inconclusive, Level
 from conformance.rig.surroundings import IMPORT_SECONDS
 
 if TYPE_CHECKING:
-    from conformance.examine import Examination
+    from conformance.observations import Observations
     from conformance.rig.record import Record
     from conformance.rig.trial import Trial
 
@@ -33,13 +33,13 @@ ENDINGS = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit"})
     ),
     neighbours=("EXT-IMPORT", "EXT-RESOURCES", "EXT-QUIET"),
 )
-async def importing_and_registering_leave_the_process_running(examination: Examination) -> None:
+async def importing_and_registering_leave_the_process_running(observed: Observations) -> None:
     """Importing the module and calling `register` neither end the process nor block it, then or later.
 
     Each may take ten seconds. SystemExit and its like, `os._exit`, a signal to itself and reading the standard input
     count as ending or blocking; a limit that was broken on the way is EXT-RESOURCES' to judge.
     """
-    trial = await examination.survey()
+    trial = await observed.survey()
     _not_for_broken_limits(trial)
     evidence = _surroundings_of_an_end(trial)
     doing = "importing" if trial.stage in {"start", "import"} else "registering"
@@ -62,7 +62,7 @@ async def importing_and_registering_leave_the_process_running(examination: Exami
     if not (trial.told("loaded") or trial.told("import_failed")):
         raise Finding(expected=expected, saw=f"the process {_ending(trial.record)} while {doing}", evidence=evidence)
     if trial.in_session:
-        for later in [trial, *(await examination.aftermath()).trials]:
+        for later in [trial, *(await observed.aftermath()).trials]:
             _judge_end_without_a_call(later)
 
 
@@ -114,29 +114,29 @@ def _traceback(fact: Mapping[str, Any]) -> Evidence:
     ),
     neighbours=("EXT-EXIT",),
 )
-async def nothing_is_left_behind_and_limits_are_kept(examination: Examination) -> None:
+async def nothing_is_left_behind_and_limits_are_kept(observed: Observations) -> None:
     """Importing, registering and calling leave no process behind and keep the limits of memory, processes and output.
 
     Output is what goes to stdout, to stderr, to the protocol, and into any one file.
 
     Judged from the record of the process that guards the child, never from an exception that the subject could catch.
     """
-    survey = await examination.survey()
-    _judge_record(survey, "importing and registering", examination)
+    survey = await observed.survey()
+    _judge_record(survey, "importing and registering", observed)
     if survey.in_session:
-        for trial in await _trials_with_calls(examination):
-            _judge_record(trial, "calling its tools", examination)
+        for trial in await _trials_with_calls(observed):
+            _judge_record(trial, "calling its tools", observed)
 
 
-async def _trials_with_calls(examination: Examination) -> list[Trial]:
-    return [trial for seen in await examination.everything() for trial in seen.trials]
+async def _trials_with_calls(observed: Observations) -> list[Trial]:
+    return [trial for seen in await observed.everything() for trial in seen.trials]
 
 
-def _judge_record(trial: Trial, doing: str, examination: Examination) -> None:
+def _judge_record(trial: Trial, doing: str, observed: Observations) -> None:
     record = trial.record
     if record is None:
         return
-    limit = f"{examination.settings.limit_memory // 1024**2} MiB"
+    limit = f"{observed.rig.settings.limit_memory // 1024**2} MiB"
     peak = Evidence(
         kind="process",
         text=(
@@ -170,9 +170,9 @@ def _judge_record(trial: Trial, doing: str, examination: Examination) -> None:
     fix="Mend what the traceback shows; declare in your project's dependencies everything that you import.",
     neighbours=("EXT-QUIET", "EXT-RESOURCES"),
 )
-async def the_module_imports(examination: Examination) -> None:
+async def the_module_imports(observed: Observations) -> None:
     """The module imports in a fresh interpreter; a distribution does so with only the dependencies that it declares."""
-    trial = await examination.survey()
+    trial = await observed.survey()
     for fact in trial.told("import_failed"):
         raise Finding(
             expected=f"import {fact['module']} to succeed",
@@ -191,15 +191,15 @@ async def the_module_imports(examination: Examination) -> None:
     fix="Write diagnostics to ctx.log_path or to sys.stderr; standard output carries the protocol.",
     neighbours=("EXT-IMPORT", "EXT-EXIT", "EXT-VISIBLE"),
 )
-async def standard_output_is_left_to_the_protocol(examination: Examination) -> None:
+async def standard_output_is_left_to_the_protocol(observed: Observations) -> None:
     """Nothing is written to standard output at import, at registration or during a call.
 
     Judged on the raw bytes of the child's descriptor 1, which the suite owns; the protocol runs elsewhere.
     """
-    survey = await examination.survey()
+    survey = await observed.survey()
     _judge_silence(survey)
     if survey.in_session:
-        for trial in await _trials_with_calls(examination):
+        for trial in await _trials_with_calls(observed):
             _judge_silence(trial)
 
 
@@ -227,9 +227,9 @@ def _judge_silence(trial: Trial) -> None:
     fix="Define `def register(ctx):` at the top level of the module that the entry point or the variable names.",
     neighbours=("EXT-QUIET",),
 )
-async def register_accepts_the_context(examination: Examination) -> None:
+async def register_accepts_the_context(observed: Observations) -> None:
     """The module has a top-level callable `register` that takes the context as its one positional argument."""
-    trial = await examination.survey()
+    trial = await observed.survey()
     facts = trial.told("register")
     if not facts:
         raise Inconclusive("what register is was not seen", supply="run again with --conformance-limit-seconds raised")
@@ -254,9 +254,9 @@ async def register_accepts_the_context(examination: Examination) -> None:
     fix="Make it a plain `def register(ctx):`; tools may be coroutine functions, register may not.",
     neighbours=("EXT-QUIET", "EXT-VISIBLE"),
 )
-async def register_needs_no_await(examination: Examination) -> None:
+async def register_needs_no_await(observed: Observations) -> None:
     """Calling `register` does the registering: it gives back nothing that would have to be awaited."""
-    for fact in (await examination.survey()).told("register_returned"):
+    for fact in (await observed.survey()).told("register_returned"):
         if fact["deferred"]:
             saw = f"{fact['deferred']}, whose body has not run"
             raise Finding(expected="register to have registered when it returns", saw=saw)
@@ -273,17 +273,17 @@ async def register_needs_no_await(examination: Examination) -> None:
     ),
     neighbours=("EXT-QUIET", "EXT-NONEMPTY"),
 )
-async def register_returns_under_every_form_of_settings(examination: Examination) -> None:
+async def register_returns_under_every_form_of_settings(observed: Observations) -> None:
     """`register` returns without raising, whatever form the settings have.
 
     The forms: no key `extensions`, null, empty, its own block, that block with an unknown key.
 
     With `required_options` in the profile, the forms without a block may raise, if the text names a missing option.
     """
-    usual = await examination.survey()
+    usual = await observed.survey()
     _judge_return("the usual settings", usual, required=[])
-    required = examination.profile.extension.required_options
-    for form, trial in (await examination.configured()).items():
+    required = observed.profile.extension.required_options
+    for form, trial in (await observed.configured()).items():
         _judge_return(form, trial, required=required if "extensions" in form else [])
 
 
@@ -313,15 +313,15 @@ def _judge_return(form: str, trial: Trial, *, required: list[str]) -> None:
     fix="Register everything before register returns; nothing tells clients of tools that come later.",
     neighbours=("EXT-NONEMPTY", "TOOL-WORKS"),
 )
-async def the_first_list_of_tools_is_complete(examination: Examination) -> None:
+async def the_first_list_of_tools_is_complete(observed: Observations) -> None:
     """Whatever the extension registers is in the answer to the first `tools/list`, and stays there.
 
     The list is asked for again after a while, and after every tool has been called.
     """
-    survey = await examination.survey()
+    survey = await observed.survey()
     if not survey.in_session:
         raise Blocked(f"the session with the host did not open: {survey.session_trouble}", by="host")
-    for seen in (await examination.plain(), await examination.aftermath()):
+    for seen in (await observed.plain(), await observed.aftermath()):
         for trial in seen.trials:
             if trial.tools_after is not None:
                 _judge_lists([str(tool["name"]) for tool in trial.tools], trial.tools_after)
@@ -347,15 +347,15 @@ def _judge_lists(first: list[str], later: list[str]) -> None:
     fix="Register a tool, a resource or a prompt in register; one that a setting switches off may stay off.",
     neighbours=("EXT-VISIBLE",),
 )
-async def something_is_registered(examination: Examination) -> None:
+async def something_is_registered(observed: Observations) -> None:
     """The extension registers at least one tool, resource or prompt."""
-    survey = await examination.survey()
+    survey = await observed.survey()
     counts = survey.told("registered")
     if not counts:
         raise Inconclusive(
             "what was registered was not seen", supply="a host that loads extensions in the suite's child"
         )
     if not any(int(counts[-1][kind]) for kind in ("tools", "resources", "prompts")):
-        late = [trial for trial in (await examination.aftermath()).trials if trial.tools_after is not None]
+        late = [trial for trial in (await observed.aftermath()).trials if trial.tools_after is not None]
         if all(set(trial.tools_after or ()) <= {tool["name"] for tool in trial.tools} for trial in late):
             raise Finding(expected="a tool, a resource or a prompt", saw="none of them after register returned")

@@ -20,7 +20,7 @@ from conformance.outcomes import Level
 CATALOGUE_VERSION = "1"
 """Raised whenever a clause is added, or what it demands changes."""
 
-FAMILY_MODULES = ("extension", "tools", "routing")
+FAMILY_MODULES = ("extension", "tools", "results", "routing")
 """The modules under `conformance.contracts` that hold clauses, in the order of the catalogue."""
 
 
@@ -170,7 +170,7 @@ def clause(
         fix: what an author does about it, in one or two sentences.
         needs: ids of clauses that have to PASS first; otherwise this one is BLOCKED by the first that does not.
         neighbours: ids of other clauses that `selftest` also runs on this clause's specimens, to show no false alarm.
-        per_tool: the function takes `(examination, tool)` and is run for every tool of the subject.
+        per_tool: the function takes `(observed, tool)` and is run for every tool of the subject.
     """
 
     def mark(check: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:

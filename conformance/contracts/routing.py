@@ -17,7 +17,7 @@ from conformance.rig.trial import Call, names_host
 
 if TYPE_CHECKING:
     from conformance.backing import Backing
-    from conformance.examine import Examination
+    from conformance.observations import Observations
 
 MUST = Level.MUST
 HAVING = tuple(plan for plan in HOSTS if plan.has_plugin)
@@ -26,15 +26,15 @@ FIRST, SECOND = HAVING
 DEFAULT = next(plan for plan in HOSTS if plan.default)
 
 
-async def _backed(examination: Examination, tool: str) -> Backing:
-    backing = await examination.backing(tool)
+async def _backed(observed: Observations, tool: str) -> Backing:
+    backing = await observed.backing(tool)
     if backing is None:
         raise NotApplicable("it is backed by no plugin")
     return backing
 
 
-async def _own_routing(examination: Examination, tool: str) -> None:
-    if (await _backed(examination, tool)).by_host:
+async def _own_routing(observed: Observations, tool: str) -> None:
+    if (await _backed(observed, tool)).by_host:
         raise NotApplicable("decided by the host: requires_plugin wraps it")
 
 
@@ -50,15 +50,15 @@ async def _own_routing(examination: Examination, tool: str) -> None:
     per_tool=True,
     neighbours=("ROUTE-OPTIONAL", "ROUTE-ORDER", "TOOL-WORKS"),
 )
-async def the_address_is_taken_as_a_keyword(examination: Examination, tool: str) -> None:
+async def the_address_is_taken_as_a_keyword(observed: Observations, tool: str) -> None:
     """A plugin-backed tool accepts `gerrit_base_url` as a keyword argument."""
-    backing = await _backed(examination, tool)
+    backing = await _backed(observed, tool)
     if backing.by_host:
         if not backing.takes_keyword:
             raise Finding(
                 expected=f"a function that can be called with {backing.parameter}=…", saw="a signature that refuses it"
             )
-    elif not takes_address(await examination.tool(tool)):
+    elif not takes_address(await observed.tool(tool)):
         raise Finding(expected="a parameter gerrit_base_url", saw="none in the tool's inputSchema")
 
 
@@ -71,17 +71,17 @@ async def the_address_is_taken_as_a_keyword(examination: Examination, tool: str)
     per_tool=True,
     neighbours=("ROUTE-KEYWORD", "TOOL-WORKS"),
 )
-async def the_address_may_be_left_out(examination: Examination, tool: str) -> None:
+async def the_address_may_be_left_out(observed: Observations, tool: str) -> None:
     """A plugin-backed tool can be called without `gerrit_base_url`, and with null for it."""
-    backing = await _backed(examination, tool)
-    schema = (await examination.tool(tool)).get("inputSchema") or {}
+    backing = await _backed(observed, tool)
+    schema = (await observed.tool(tool)).get("inputSchema") or {}
     if backing.parameter in schema.get("required", ()):
         raise Finding(
             expected=f"{backing.parameter} to be optional", saw="it is among the required properties of the inputSchema"
         )
-    if backing.parameter != BASE_URL_PARAMETER or not takes_address(await examination.tool(tool)):
+    if backing.parameter != BASE_URL_PARAMETER or not takes_address(await observed.tool(tool)):
         return
-    without, seen = (await examination.plain()).call(tool), await examination.typed_addresses()
+    without, seen = (await observed.plain()).call(tool), await observed.typed_addresses()
     null, given = seen.call(tool, NULL), seen.call(tool, PLAIN_FORM)
     if without.succeeded and not null.succeeded:
         raise Finding(expected="null to count as left out", saw=null.saw(), evidence=null.evidence())
@@ -101,9 +101,9 @@ async def the_address_may_be_left_out(examination: Examination, tool: str) -> No
     per_tool=True,
     neighbours=("ROUTE-KEYWORD", "TOOL-WORKS"),
 )
-async def the_tool_decorator_stands_outside(examination: Examination, tool: str) -> None:
+async def the_tool_decorator_stands_outside(observed: Observations, tool: str) -> None:
     """What is registered as the tool is what `requires_plugin` made, not the function that was handed to it."""
-    backing = await _backed(examination, tool)
+    backing = await _backed(observed, tool)
     if not backing.by_host:
         raise NotApplicable("it brings routing of its own")
     if not backing.wrapper_used:
@@ -122,15 +122,15 @@ async def the_tool_decorator_stands_outside(examination: Examination, tool: str)
     per_tool=True,
     neighbours=("ROUTE-NAMES", "ROUTE-NONE"),
 )
-async def a_refusal_reaches_the_caller_with_its_text(examination: Examination, tool: str) -> None:
+async def a_refusal_reaches_the_caller_with_its_text(observed: Observations, tool: str) -> None:
     """What a tool raises when no suitable host is found reaches the caller as an error with its text."""
-    await _own_routing(examination, tool)
-    named = (await examination.routed("some")).call(tool, "lacks it")
+    await _own_routing(observed, tool)
+    named = (await observed.routed("some")).call(tool, "lacks it")
     if named.succeeded and not named.own:
         raise Finding(
             expected="isError, as the host that was given lacks the plugin", saw=named.saw(), evidence=named.evidence()
         )
-    for call in (named, (await examination.routed("nowhere")).call(tool, "no address")):
+    for call in (named, (await observed.routed("nowhere")).call(tool, "no address")):
         if call.reply is not None and call.reply.is_error and not _gives_a_reason(call, tool):
             raise Finding(
                 expected="an error that says why: a plugin, or a host",
@@ -157,10 +157,10 @@ def _gives_a_reason(call: Call, tool: str) -> bool:
     per_tool=True,
     neighbours=("ROUTE-GIVEN", "ROUTE-ORDER"),
 )
-async def without_an_address_the_first_host_with_the_plugin_is_asked(examination: Examination, tool: str) -> None:
+async def without_an_address_the_first_host_with_the_plugin_is_asked(observed: Observations, tool: str) -> None:
     """Without `gerrit_base_url`, the first host in the order of `gerrit_hosts` that has the plugin is asked."""
-    await _backed(examination, tool)
-    call = (await examination.routed("some")).call(tool, "no address")
+    await _backed(observed, tool)
+    call = (await observed.routed("some")).call(tool, "no address")
     _judge_reached(call, FIRST.name, f"{FIRST.url}, the first configured host with the plugin, to be asked")
 
 
@@ -183,10 +183,10 @@ def _judge_reached(call: Call, host: str, expected: str) -> None:
     per_tool=True,
     neighbours=("ROUTE-FIRST", "TOOL-BASE"),
 )
-async def a_given_host_with_the_plugin_is_asked(examination: Examination, tool: str) -> None:
+async def a_given_host_with_the_plugin_is_asked(observed: Observations, tool: str) -> None:
     """With the address of a host that has the plugin, that host alone is asked, with one look at its list at most."""
-    await _backed(examination, tool)
-    call = (await examination.routed("some")).call(tool, "has it")
+    await _backed(observed, tool)
+    call = (await observed.routed("some")).call(tool, "has it")
     _judge_reached(call, SECOND.name, f"{SECOND.url} alone to be asked, as it was given and has the plugin")
     if len(call.lists) > 1:
         raise Finding(
@@ -208,10 +208,10 @@ async def a_given_host_with_the_plugin_is_asked(examination: Examination, tool: 
     per_tool=True,
     neighbours=("ROUTE-NAMES", "ROUTE-GIVEN"),
 )
-async def a_list_without_the_plugin_is_fetched_once_more(examination: Examination, tool: str) -> None:
+async def a_list_without_the_plugin_is_fetched_once_more(observed: Observations, tool: str) -> None:
     """When the given host lacks the plugin, its list is fetched again, exactly once for each call that fails."""
-    await _own_routing(examination, tool)
-    seen = await examination.routed("some")
+    await _own_routing(observed, tool)
+    seen = await observed.routed("some")
     seen.call(tool, "lacks it")
     call = seen.call(tool, "lacks it, again")
     lists = [entry for entry in call.lists if entry.host == DEFAULT.name]
@@ -230,13 +230,13 @@ async def a_list_without_the_plugin_is_fetched_once_more(examination: Examinatio
     per_tool=True,
     neighbours=("ROUTE-SKIPPED", "ROUTE-NONE"),
 )
-async def a_refusal_names_every_host_with_the_plugin(examination: Examination, tool: str) -> None:
+async def a_refusal_names_every_host_with_the_plugin(observed: Observations, tool: str) -> None:
     """A call to a host without the plugin is refused, naming each configured host that has it.
 
     A host without it is named only as the one that was asked for.
     """
-    await _backed(examination, tool)
-    call = (await examination.routed("some")).call(tool, "lacks it")
+    await _backed(observed, tool)
+    call = (await observed.routed("some")).call(tool, "lacks it")
     expected = f"an error that names {' and '.join(plan.url for plan in HAVING)}"
     if call.succeeded:
         raise Finding(expected=expected, saw=call.saw(), evidence=call.evidence())
@@ -261,10 +261,10 @@ async def a_refusal_names_every_host_with_the_plugin(examination: Examination, t
     per_tool=True,
     neighbours=("ROUTE-NAMES", "ROUTE-SKIPPED"),
 )
-async def nowhere_is_an_error(examination: Examination, tool: str) -> None:
+async def nowhere_is_an_error(observed: Observations, tool: str) -> None:
     """When no configured host has the plugin, the call is an error."""
-    await _backed(examination, tool)
-    call = (await examination.routed("nowhere")).call(tool, "no address")
+    await _backed(observed, tool)
+    call = (await observed.routed("nowhere")).call(tool, "no address")
     if call.succeeded:
         raise Finding(expected="isError, as no host has the plugin", saw=call.saw(), evidence=call.evidence())
 
@@ -281,12 +281,12 @@ async def nowhere_is_an_error(examination: Examination, tool: str) -> None:
     per_tool=True,
     neighbours=("ROUTE-NAMES", "ROUTE-NONE"),
 )
-async def a_refused_call_asks_for_nothing(examination: Examination, tool: str) -> None:
+async def a_refused_call_asks_for_nothing(observed: Observations, tool: str) -> None:
     """When routing fails, the tool itself does not run: nothing but lists of plugins is asked for."""
-    await _backed(examination, tool)
+    await _backed(observed, tool)
     refused = [
-        (await examination.routed("some")).call(tool, "lacks it"),
-        (await examination.routed("nowhere")).call(tool, "no address"),
+        (await observed.routed("some")).call(tool, "lacks it"),
+        (await observed.routed("nowhere")).call(tool, "no address"),
     ]
     for call in refused:
         if not call.succeeded and call.own:
@@ -305,10 +305,10 @@ async def a_refused_call_asks_for_nothing(examination: Examination, tool: str) -
     per_tool=True,
     neighbours=("ROUTE-FIRST",),
 )
-async def a_disabled_plugin_counts_as_absent(examination: Examination, tool: str) -> None:
+async def a_disabled_plugin_counts_as_absent(observed: Observations, tool: str) -> None:
     """A plugin that is listed with `disabled: true` counts as absent; without the key, or with false, as present."""
-    await _own_routing(examination, tool)
-    seen, disabled = await examination.routed("disabled-first"), HOSTS[0]
+    await _own_routing(observed, tool)
+    seen, disabled = await observed.routed("disabled-first"), HOSTS[0]
     _judge_reached(
         seen.call(tool, "no address"), FIRST.name, f"{FIRST.url} to be asked, as {disabled.url} has the plugin disabled"
     )

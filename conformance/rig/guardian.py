@@ -268,9 +268,9 @@ def watch(first: FirstProcess | Exception, owner: socket.socket, message: Messag
     """Start the subject and watch over it to its end; raises what went wrong in preparing for that."""
     if isinstance(first, Exception):
         raise first
-    signal.signal(signal.SIGTERM, lambda *_: end_at_once(first))
     witness, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     first.start({**message, "ends": [*message["ends"], "witness"]}, [*ends, theirs.detach()])
+    signal.signal(signal.SIGTERM, lambda *_: end_at_once(first))
     with suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, 0, -5)
     Guardian(order=Order.from_json(message["order"]), first=first, owner=owner, witness=witness).run()

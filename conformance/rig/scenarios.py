@@ -129,7 +129,7 @@ def _names(tools: list[dict[str, Any]]) -> list[str]:
 
 
 def is_odd(call: Call) -> bool:
-    """Tell whether a call failed or asked Gerrit for nothing: it may be for what an earlier call left in the process."""
+    """Tell whether a call failed or asked Gerrit for nothing: perhaps for what an earlier call left in the process."""
     return not call.succeeded or not call.own
 
 
@@ -152,11 +152,11 @@ class Step:
     """Which outcome is worth another try alone; None where any is as good as another."""
 
 
-async def play(bench: Bench, steps: Iterable[Step], **changes: Any) -> Seen:  # noqa: ANN401 - fields of Surroundings
+async def play(bench: Bench, steps: Iterable[Step], **changes: Any) -> Seen:  # noqa: ANN401 - of Surroundings
     """Make all calls in one trial, each in a world that no earlier call has changed.
 
-    A call without an answer costs a new trial. One that came out odd and was not the first in its process is made again,
-    alone, and that is what counts: a subject may well keep answers and connections.
+    A call without an answer costs a new trial. One that came out odd and was not the first in its process is made
+    again, alone, and that is what counts: a subject may well keep answers and connections.
     """
     seen, surroundings = Seen(), bench.surroundings(**changes)
     todo = [step for step in steps if _can_be_called(bench, step.tool, seen)]

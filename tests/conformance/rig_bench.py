@@ -47,6 +47,10 @@ class Bench:
         await child.wait_ended(seconds)
         return child, await child.close(grace)
 
+    async def at_rest(self) -> bool:
+        """Wait until nothing lives but the warm process and the guardian that waits for the next order."""
+        return await only_lives(self.mark, 3 if self.warm.containment.pid_namespace else 2)
+
 
 @contextlib.asynccontextmanager
 async def bench(folder: Path, isolation: Isolation = BEST, **options: object) -> AsyncIterator[Bench]:

@@ -4,7 +4,7 @@ import pytest
 
 from conformance import options
 from conformance.settings import MEBIBYTE, Settings, parse_seconds, parse_size
-from conformance.usage import UsageError, did_you_mean, nearest
+from conformance.usage import UsageError, did_you_mean, last_words, nearest
 
 from .running import Certifying
 
@@ -119,3 +119,11 @@ def test_the_nearest_word_is_found_regardless_of_case() -> None:
 def test_a_usage_error_reads_what_why_remedy() -> None:
     assert str(UsageError("this", "because", "do that")) == "this\n  because\n  do that"
     assert str(UsageError("this", "", "do that")) == "this\n  do that"
+
+
+def test_the_last_words_begin_at_the_start_of_a_line() -> None:
+    text = "\n".join(f"line {number}" for number in range(100)) + "\n"
+    told = last_words(text, 30)
+    assert [line.strip() for line in told.splitlines()] == ["line 99", "line 97", "line 98", "line 99"]
+    assert last_words("only\n") == "only"
+    assert last_words("") == ""

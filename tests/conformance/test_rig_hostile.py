@@ -9,7 +9,7 @@ import pytest
 from conformance.rig import libc
 from conformance.rig.limits import MIB, Limits
 
-from .rig_bench import FORMS, LANDLOCK, NO_PID_NAMESPACE, bench, only_lives
+from .rig_bench import FORMS, LANDLOCK, NO_PID_NAMESPACE, bench
 
 pytestmark = pytest.mark.skipif(not libc.ON_LINUX, reason="what is tried here is Linux's")
 
@@ -55,7 +55,7 @@ async def test_a_daemon_is_named_and_ended(tmp_path, isolation):
             for record in await several(setting, entry):
                 assert record.ended_by == "itself"
                 assert [name in one.command for one in record.left_behind] == [True], record
-        assert await only_lives(setting.mark, 1)
+        assert await setting.at_rest()
 
 
 async def test_a_fork_bomb_is_counted_and_ended(tmp_path, isolation):
@@ -65,7 +65,7 @@ async def test_a_fork_bomb_is_counted_and_ended(tmp_path, isolation):
             assert "processes" in record.exceeded
             assert record.peak_processes > 20
             assert record.seconds < 8
-        assert await only_lives(setting.mark, 1)
+        assert await setting.at_rest()
 
 
 async def test_a_flood_on_stdout_is_bounded_and_ended(tmp_path, isolation):
@@ -154,7 +154,7 @@ async def test_killing_its_parent_costs_no_evidence(tmp_path, isolation):
             else:
                 assert record.guardian_killed
             assert len(record.left_behind) >= 1
-        assert await only_lives(setting.mark, 1)
+        assert await setting.at_rest()
 
 
 @pytest.mark.parametrize("form", ["namespaces", "no-own-proc", "no-pid-namespace", "landlock"])

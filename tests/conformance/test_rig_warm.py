@@ -204,7 +204,7 @@ async def test_without_anything_of_linux_the_guardian_still_ends_all(tmp_path):
         assert [one.command for one in record.left_behind] == ["sleep 3600"]
         _, record = await setting.run("kills_its_group")
         assert record.signal_name == "SIGKILL"
-        assert await only_lives(setting.mark, 1)
+        assert await setting.at_rest()
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ async def test_a_guardian_that_is_killed_from_outside_leaves_nothing(tmp_path, i
         record = await child.close(0.1)
         assert record.guardian_killed
         assert record.peak_processes >= 1, "the guardian's last notes are kept"
-        assert await only_lives(setting.mark, 1)
+        assert await setting.at_rest()
 
 
 async def noted(child, seconds=5):
@@ -254,13 +254,30 @@ async def noted(child, seconds=5):
 
 
 def guardian_of(setting):
-    """The child of the warm process."""
-    warm = setting.warm._process.pid
+    """The guardian of the child that was started first."""
+    return min(children_of(setting.warm._process.pid))
+
+
+def children_of(parent):
+    found = []
     for about in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            if int(about.read_text().rpartition(")")[2].split()[1]) == warm:
-                return int(about.parent.name)
-    raise AssertionError("the warm process has no child")
+            if int(about.read_text().rpartition(")")[2].split()[1]) == parent:
+                found.append(int(about.parent.name))
+    return found
+
+
+async def test_a_guardian_that_is_killed_before_its_order_costs_nothing(tmp_path, isolation):
+    async with bench(tmp_path, isolation) as setting:
+        assert await setting.at_rest()
+        for waiting in children_of(setting.warm._process.pid):
+            os.kill(waiting, signal.SIGKILL)
+        child = await setting.start("echoes")
+        await child.protocol.send(b"hello")
+        assert await child.protocol.receive() == b"HELLO\n"
+        record = await child.close()
+        assert (record.exit_code, record.guardian_killed) == (0, False)
+        assert await setting.at_rest()
 
 
 OWNER = """

@@ -1,0 +1,244 @@
+"""Family TOOL, continued: what a tool gives back, in good times and bad, and what it must keep to itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from conformance.contracts.registry import GUIDE, MCP_SPEC, clause, field_sense
+from conformance.outcomes import Blocked, Evidence, Finding, Level, NotApplicable
+from conformance.rig.samples import takes_address
+from conformance.rig.trial import Call
+
+if TYPE_CHECKING:
+    from conformance.observations import Observations
+    from mock_gerrit.journal import Entry
+
+MUST, SHOULD = Level.MUST, Level.SHOULD
+
+
+@clause(
+    "TOOL-SCHEMA",
+    level=SHOULD,
+    source=GUIDE.section("Writing an extension"),
+    needs=("TOOL-WORKS",),
+    fix="Annotate the return type with a TypedDict (from typing_extensions), a dataclass or a pydantic model.",
+    per_tool=True,
+    neighbours=("TOOL-WORKS", "TOOL-VALID"),
+)
+async def the_result_is_typed(observed: Observations, tool: str) -> None:
+    """The tool declares an `outputSchema` with a property of its own, more than a wrapper around a text."""
+    entry = await observed.tool(tool)
+    facts = next((about for about in (await observed.survey()).told("tool") if about["name"] == tool), {})
+    schema = entry.get("outputSchema")
+    if schema is None and facts.get("model_problem") == "sdk":
+        raise Blocked("the SDK makes no outputSchema of a dataclass with slots", by="sdk")
+    if schema is None and facts.get("model_problem") == "python":
+        raise Blocked(
+            "pydantic refuses a nested typing.TypedDict before Python 3.12: use Python 3.12, or typing_extensions",
+            by="python",
+        )
+    if schema is None:
+        raise Finding(expected="an outputSchema", saw="none in tools/list")
+    inner = schema.get("properties", {}).get("result", {}) if facts.get("wrapped") else schema
+    if not _has_property(inner, schema.get("$defs", {})):
+        raise Finding(expected="an outputSchema with a property of its own", saw=f"only {_short(schema)}")
+
+
+def _has_property(schema: Mapping[str, Any], definitions: Mapping[str, Any], depth: int = 6) -> bool:
+    """Look for a described property in a schema, its items and its alternatives."""
+    if depth == 0:
+        return False
+    if schema.get("properties"):
+        return True
+    parts: list[Any] = [
+        *schema.get("anyOf", ()),
+        *schema.get("oneOf", ()),
+        *schema.get("allOf", ()),
+        *schema.get("prefixItems", ()),
+    ]
+    parts += [schema[key] for key in ("items", "additionalProperties") if isinstance(schema.get(key), Mapping)]
+    if isinstance(reference := schema.get("$ref"), str):
+        parts.append(definitions.get(reference.rpartition("/")[2], {}))
+    return any(_has_property(part, definitions, depth - 1) for part in parts if isinstance(part, Mapping))
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) < 300 else f"{text[:300]}…"
+
+
+@clause(
+    "TOOL-VALID",
+    level=MUST,
+    source=MCP_SPEC.section("Tools: Output Schema"),
+    needs=("TOOL-WORKS",),
+    fix="Return the declared type and let the SDK make the result; a result put together by hand is checked by nobody.",
+    per_tool=True,
+    neighbours=("TOOL-WORKS", "TOOL-SCHEMA"),
+)
+async def structured_results_keep_their_schema(observed: Observations, tool: str) -> None:
+    """Where a tool declares an `outputSchema`, the `structuredContent` of every success validates against it."""
+    schema = (await observed.tool(tool)).get("outputSchema")
+    if schema is None:
+        raise NotApplicable("it declares no outputSchema")
+    calls = [(await observed.plain()).call(tool)]
+    if takes_address(await observed.tool(tool)):
+        calls += (await observed.typed_addresses()).calls_of(tool)
+    for call in calls:
+        if call.succeeded:
+            _judge_structure(call, schema)
+
+
+def _judge_structure(call: Call, schema: Mapping[str, Any]) -> None:
+    from jsonschema import Draft202012Validator, SchemaError  # noqa: PLC0415 - only where a schema is to be judged
+
+    assert call.reply is not None  # noqa: S101 - a success has a reply
+    structured = call.reply.structured
+    if structured is None:
+        raise Finding(
+            expected="structuredContent, as an outputSchema is declared", saw="none", evidence=call.evidence()
+        )
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as problem:
+        raise Finding(expected="an outputSchema that is a JSON Schema", saw=str(problem.message)) from None
+    problems = sorted(
+        Draft202012Validator(schema).iter_errors(structured), key=lambda one: [str(part) for part in one.absolute_path]
+    )
+    if problems:
+        where = "/".join(str(part) for part in problems[0].absolute_path) or "the result"
+        quoted = Evidence(kind="reply", text=_short(structured))
+        raise Finding(
+            expected="structuredContent that keeps the outputSchema",
+            saw=f"at {where}: {_short(problems[0].message)}",
+            evidence=(quoted, *call.evidence()),
+        )
+
+
+@clause(
+    "TOOL-RAISES",
+    level=MUST,
+    source=GUIDE.section("Writing an extension"),
+    needs=("TOOL-WORKS",),
+    fix=(
+        "Let the exception of run_curl or of json.loads go through, or raise one of your own; a caller "
+        "takes a success for the truth."
+    ),
+    per_tool=True,
+    neighbours=("TOOL-RAISES-RAW", "TOOL-WORKS", "TOOL-EXIT"),
+)
+async def a_404_becomes_an_error(observed: Observations, tool: str) -> None:
+    """When Gerrit answers the tool's first own request with 404 and its text, the call is an error, never a success.
+
+    Tried on both kinds of host: one whose `run_curl` raises on HTTP errors, and one that hands their body back. Passing
+    such a body on unread is TOOL-RAISES-RAW's to judge.
+    """
+    for returns_http_errors in (False, True):
+        call = (await observed.not_found(returns_http_errors=returns_http_errors)).call(tool)
+        fault = _the_faulted(call)
+        if call.succeeded and not (returns_http_errors and _passed_on_raw(call, fault)):
+            kind = "hands the body of an HTTP error back" if returns_http_errors else "raises on HTTP errors"
+            raise Finding(
+                expected="isError when Gerrit answers 404",
+                saw=f"{call.saw()} (on a host whose run_curl {kind})",
+                evidence=call.evidence(),
+            )
+
+
+@clause(
+    "TOOL-RAISES-RAW",
+    level=SHOULD,
+    source=field_sense(
+        "upstream's run_curl hands the body of an HTTP error back: passed on unread, Gerrit's refusal "
+        "looks like an answer"
+    ),
+    needs=("TOOL-WORKS",),
+    fix=(
+        "Parse the body (json.loads raises on Gerrit's plain text) and return its parts; do not return the "
+        "text as it came."
+    ),
+    per_tool=True,
+    neighbours=("TOOL-RAISES", "TOOL-WORKS"),
+)
+async def an_error_body_is_not_passed_on_as_a_result(observed: Observations, tool: str) -> None:
+    """On a host that hands the body of an HTTP error back, the tool does not return that body as its result."""
+    call = (await observed.not_found(returns_http_errors=True)).call(tool)
+    fault = _the_faulted(call)
+    if call.succeeded and _passed_on_raw(call, fault):
+        raise Finding(
+            expected="isError when Gerrit answers 404",
+            saw=f"its body as a result: {call.saw()}",
+            evidence=call.evidence(),
+        )
+
+
+def _the_faulted(call: Call) -> Entry:
+    faulted = [entry for entry in call.own if entry.fault]
+    if not faulted:
+        raise NotApplicable("it asked Gerrit for nothing")
+    return faulted[0]
+
+
+def _passed_on_raw(call: Call, fault: Entry) -> bool:
+    """Tell whether a text in the result is the body of the error, whole and unchanged."""
+    body = fault.response_body.decode(errors="replace").strip()
+    return any(text.strip() == body for text in _strings(call))
+
+
+def _strings(call: Call) -> Iterator[str]:
+    """Yield every text in a result: of its structure, or of its text blocks and of JSON in them."""
+    if call.reply is None:
+        return
+    waiting: list[Any] = [call.reply.structured]
+    for block in call.reply.content:
+        text = block.get("text")
+        if isinstance(text, str):
+            yield text
+            with suppress(ValueError):
+                waiting.append(json.loads(text))
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+
+
+@clause(
+    "TOOL-SECRETS",
+    level=MUST,
+    source=field_sense(
+        "results and errors go to a model, and logs to people: neither may hold what signs in to Gerrit"
+    ),
+    needs=("TOOL-WORKS",),
+    fix=(
+        "Pick the settings that you need by name; never return, log or raise with the configuration or a "
+        "request's headers."
+    ),
+    per_tool=True,
+    neighbours=("TOOL-WORKS", "TOOL-RAISES"),
+)
+async def credentials_stay_inside(observed: Observations, tool: str) -> None:
+    """No credential of the configuration reaches a result, an error text, stderr or server.log."""
+    masking = observed.rig.masking
+    for seen in await observed.everything():
+        for call in seen.calls_of(tool):
+            raw = call.reply.everything if call.reply is not None else ""
+            _judge_leaks(masking.leaks_in({"the reply": raw, **call.let_out}), "during the call")
+    for trial in [await observed.survey(), *(t for seen in await observed.everything() for t in seen.trials)]:
+        if not any(masking.leaks(text) for call in trial.calls for text in call.let_out.values()):
+            _judge_leaks(masking.leaks_in(trial.let_out()), "outside of any call")
+
+
+def _judge_leaks(leaks: Iterable[tuple[str, str, str]], when: str) -> None:
+    for place, host, around in leaks:
+        raise Finding(
+            expected="no credential outside the configuration",
+            saw=f"the token of host {host} in {place}, {when}",
+            evidence=(Evidence(kind=place, text=around),),
+        )
