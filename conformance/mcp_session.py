@@ -17,6 +17,7 @@ from typing import Any
 
 from conformance.bridge import Bridge
 from conformance.preparing import prepare
+from conformance.programs import require_curl
 from conformance.rig.limits import Limits
 from conformance.rig.order import Order
 from conformance.rig.rig import Rig
@@ -92,7 +93,12 @@ class McpHost:
     """Opens sessions, all from one warm process; close it when the last test is done."""
 
     def __init__(self) -> None:
-        """Start the warm process."""
+        """Start the warm process.
+
+        Raises:
+            UsageError: a program that the host needs is not installed.
+        """
+        require_curl(Settings())
         self._open = ExitStack()
         self._bridge = Bridge()
         self._open.callback(self._bridge.close)

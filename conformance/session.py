@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
+from itertools import chain
 from typing import Any, TypeVar
 
 import pytest
@@ -16,6 +18,7 @@ from conformance import options
 from conformance.collection import ClauseItem, clause_items
 from conformance.gathering import Gathering
 from conformance.plan import Plan, make_plans
+from conformance.profile import reject_unknown_tools
 from conformance.programs import require_curl
 from conformance.report.folder import ReportFolder
 from conformance.report.model import Certificate
@@ -100,6 +103,8 @@ class ConformanceRun:
             # Under xdist the workers examine; one build here fills the cache for all of them.
             if plan.subject.build_from is not None if spreads else plan.slug in chosen:
                 self._open(plan)
+            if plan.profile.tools and (spreads or plan.slug in chosen):
+                _as_pytest_says(partial(self._check_tools, plan))
             if not spreads and chosen[plan.slug] > len(plan.clauses) / 2:
                 self._workbench.foresee(plan)
 
@@ -110,6 +115,12 @@ class ConformanceRun:
                 f"conformance: building {plan.subject.name}, unless it is unchanged since the last time"
             )
         _as_pytest_says(lambda: self._workbench.open(plan))
+
+    def _check_tools(self, plan: Plan) -> None:
+        """Refuse a profile that tells of tools which none of the subjects has for which it holds."""
+        names = [self._workbench.tool_names(one) for one in self._plans if one.profile == plan.profile]
+        if all(names):  # else a subject does not load, and its clauses say so
+            reject_unknown_tools(plan.profile, chain(*names))
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Show on a terminal which clause is at work."""

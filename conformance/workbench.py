@@ -9,7 +9,7 @@ from typing import Any
 from conformance.bridge import Bridge
 from conformance.contracts.registry import Clause
 from conformance.examine import Examination
-from conformance.outcomes import Judgement
+from conformance.outcomes import Judgement, Verdictless
 from conformance.plan import Plan
 from conformance.settings import Settings
 
@@ -45,6 +45,14 @@ class Workbench:
         examination = self.open(plan)
         return self._running().run(examination.judge(clause))
 
+    def tool_names(self, plan: Plan) -> list[str]:
+        """Name the tools of the plan's subject; none where it does not load, for which its clauses give the reason.
+
+        Raises:
+            UsageError: if the subject cannot be examined at all.
+        """
+        return self._running().run(_tool_names(self.open(plan)))
+
     def about(self) -> dict[str, dict[str, Any]]:
         """Tell about each subject examined here and its surroundings, by slug."""
         return {slug: dict(examination.about()) for slug, examination in self._examinations.items()}
@@ -59,6 +67,15 @@ class Workbench:
             self._bridge = Bridge()
             self._open.callback(self._bridge.close)
         return self._bridge
+
+
+async def _tool_names(examination: Examination) -> list[str]:
+    if examination.subject.blocked:
+        return []
+    try:
+        return [str(tool["name"]) for tool in await examination.observed.tools()]
+    except Verdictless:
+        return []
 
 
 def merged(abouts: Iterable[dict[str, Any]]) -> dict[str, Any]:

@@ -64,9 +64,15 @@ def judgement(clause_id: str, outcome: Outcome) -> Judgement:
     return Judgement(clause=clause_id, outcome=outcome, **told)
 
 
+class Observations:
+    async def tools(self):
+        return [{"name": "get_a"}, {"name": "get_b"}]
+
+
 class Examination:
     def __init__(self, subject, *, profile=None, settings=None, rig=None, without=frozenset()) -> None:
-        self._subject = subject
+        self._subject = self.subject = subject
+        self.observed = Observations()
         self._wanted = json.loads(os.environ.get("STAND_IN", "{}"))
 
     async def __aenter__(self):

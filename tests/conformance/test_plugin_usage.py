@@ -1,8 +1,10 @@
 """Mistakes of the caller: one clear message, exit code 4, no traceback; and the ini keys."""
 
+from pathlib import Path
+
 import pytest
 
-from conformance import options
+from conformance import cli, options
 from conformance.settings import MEBIBYTE, Settings, parse_seconds, parse_size
 from conformance.usage import UsageError, did_you_mean, last_words, nearest
 
@@ -48,6 +50,49 @@ def test_a_waiver_of_no_clause_names_the_nearest(certifying: Certifying) -> None
     result = certifying.run()
     assert result.ret == 4
     result.stderr.fnmatch_lines(["*the waiver of ROUTE-NAME names no clause", "*did you mean ROUTE-NAMES?"])
+
+
+@pytest.mark.parametrize("spread", [(), ("-n1",)])
+def test_a_profile_for_a_tool_that_does_not_exist_names_the_nearest(
+    certifying: Certifying, spread: tuple[str, ...]
+) -> None:
+    certifying.pytester.makepyprojecttoml("[tool.gerrit-conformance.tools.gett_a.arguments]\nx = 1")
+    result = certifying.run(*spread)
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["*the profile has arguments for gett_a, *", "*did you mean get_a?"])
+    assert "Traceback" not in result.stderr.str()
+
+
+def test_a_profile_for_a_tool_that_exists_is_taken(certifying: Certifying) -> None:
+    certifying.pytester.makepyprojecttoml("[tool.gerrit-conformance.tools.get_a.arguments]\nx = 1")
+    assert certifying.run().ret == 0
+
+
+@pytest.fixture
+def no_curl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A PATH on which there is nothing."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+
+@pytest.mark.parametrize("more", [(), ("--collect-only",)])
+@pytest.mark.usefixtures("no_curl")
+def test_without_curl_nothing_is_collected(certifying: Certifying, more: tuple[str, ...]) -> None:
+    result = certifying.run(*more)
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["*curl is not installed", "*", "*install it*"])
+    assert "Traceback" not in result.stderr.str()
+    assert "collected" not in result.stdout.str()
+
+
+@pytest.mark.usefixtures("no_curl")
+def test_a_host_from_a_factory_may_do_without_curl(certifying: Certifying) -> None:
+    assert certifying.run("--conformance-host=factory:my_host:build").ret == 0
+
+
+@pytest.mark.usefixtures("no_curl")
+def test_without_curl_the_self_test_does_not_begin(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["selftest"]) == 4
+    assert "curl is not installed" in capsys.readouterr().err
 
 
 def test_a_misspelt_ini_key_names_the_nearest(certifying: Certifying) -> None:
