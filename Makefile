@@ -28,6 +28,7 @@ test: $(STAMP) ## run the test suite
 
 .venv/.tools: $(STAMP)
 	@echo "make: installing the tools that check the code"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group lint
 	@touch $@
 

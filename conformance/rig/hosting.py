@@ -56,7 +56,7 @@ def _rehearse(application: Any) -> None:  # noqa: ANN401 - the application of th
 
     The SDK compiles its validators lazily; a child would do that again for every trial.
     """
-    asked = [
+    asked: list[dict[str, Any]] = [
         {"id": 1, "method": "initialize", "params": {**HELLO, "protocolVersion": LATEST_STATEFUL_VERSION}},
         {"method": "notifications/initialized"},
         {"id": 2, "method": "tools/list", "params": {}},

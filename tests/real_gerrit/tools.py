@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import UTC, datetime
 from typing import Any
 
 from reference_server.errors import GerritError
@@ -17,12 +18,18 @@ CORE = frozenset(tool.__name__ for tool in (*READING, *WRITING))
 class Visit:
     """One visit to the configured host; does the same at each, with the numbers and ids that this host gives.
 
+    Args:
+        arrive: called with the number of each call before it is made.
+
     Attributes:
         told: what each call gave back, or the words in which it was refused, in order.
+        moments: when each call was made.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, arrive: Callable[[int], None] = lambda _: None) -> None:
         self.told: list[tuple[str, Any]] = []
+        self.moments: list[datetime] = []
+        self._arrive = arrive
 
     @property
     def called(self) -> set[str]:
@@ -31,6 +38,8 @@ class Visit:
 
     async def call(self, tool: Callable[..., Awaitable[Any]], **arguments: Any) -> Any:
         """What a tool gives back; its refusal is noted and hands nothing back."""
+        self._arrive(len(self.moments))
+        self.moments.append(datetime.now(UTC))
         name = f"{tool.__name__}({arguments})"
         try:
             result = await tool(**arguments)
@@ -87,7 +96,7 @@ class Visit:
 
     async def _search(self) -> None:
         days = {"start_date": "2020-01-01", "end_date": "2099-12-31"}
-        await self.call(queries.query_changes, query="status:open owner:self", limit=3)
+        await self.call(queries.query_changes, query="owner:cy status:open", limit=1)
         await self.call(queries.query_changes, query="topic:better", options=["LABELS", "CURRENT_REVISION"])
         await self.call(queries.query_changes_by_date_and_filters, **days, project="demo", message_substring="improve")
         await self.call(queries.query_changes_by_date_and_filters, **days, status="merged")
