@@ -40,6 +40,7 @@ _KERNEL = {
     "processes": "ends the child",
     "file_bytes": "recorded; from twice as much on the kernel refuses more",
     "open_files": "refused by the kernel, and not recorded",
+    "protocol_bytes": "ends the child",
     "output_bytes": "ends the child",
     "seconds": "ends the child",
     "cpu_seconds": "ends the process",
