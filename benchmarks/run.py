@@ -159,7 +159,7 @@ async def idle() -> None:
         work = Path(name)
         (work / "empty").mkdir()
         subprocess.run(
-            [sys.executable, "-m", "build", "--wheel", "--no-isolation", f"--outdir={work / 'wheel'}", str(ROOT)],
+            [sys.executable, "-m", "build", "--wheel", f"--outdir={work / 'wheel'}", str(ROOT)],
             check=True, stdout=subprocess.DEVNULL,
         )  # fmt: skip
         wheel = next((work / "wheel").glob("*.whl"))

@@ -47,22 +47,27 @@ def warm() -> Any:  # noqa: ANN401 - the application of the reference host
         for found in importlib.metadata.distributions()
         if (path := getattr(found, "_path", None)) and any(e.group == ENTRY_POINT_GROUP for e in found.entry_points)
     ]
-    _rehearse(factory.build())
+    _rehearse()
     return factory.build()
 
 
-def _rehearse(application: Any) -> None:  # noqa: ANN401 - the application of the reference host
-    """Play a session on a host of its own, so that what is made at first use is made before the fork.
+def _rehearse() -> None:
+    """Play a session on an empty server of its own, so that what the SDK makes at first use is made before the fork.
 
-    The SDK compiles its validators lazily; a child would do that again for every trial.
+    It compiles its validators lazily; a child would do that again for every trial.
     """
+    import anyio  # noqa: PLC0415 - in the warm process only
+
+    from reference_server import sdk, streams  # noqa: PLC0415 - likewise
+
     asked: list[dict[str, Any]] = [
         {"id": 1, "method": "initialize", "params": {**HELLO, "protocolVersion": LATEST_STATEFUL_VERSION}},
         {"method": "notifications/initialized"},
         {"id": 2, "method": "tools/list", "params": {}},
     ]
     lines = b"".join(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n" for message in asked)
-    application.serve_stdio(io.BytesIO(lines), io.BytesIO())
+    server = sdk.new_server("rehearsal", instructions="")
+    anyio.run(sdk.serve_stdio, server, streams.Lines(io.BytesIO(lines)), streams.Messages(io.BytesIO()))
 
 
 def serve(payload: dict[str, Any], channel: Channel) -> None:

@@ -16,7 +16,6 @@ import traceback
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 from conformance.rig import landlock, libc, seccomp
