@@ -35,7 +35,7 @@ from conformance.rig.strays import Strays
 from conformance.rig.waking import waking_pipe
 
 GUARDIANS_LEAVE_SECONDS = 3.0
-QUIET_SECONDS = 0.02
+QUIET_SECONDS = 0.05
 """How long no order may come before the next guardian is forked, so that this does not slow down the child before."""
 
 
