@@ -40,8 +40,10 @@ class Observations:
         """Give the trial in which the subject was loaded and listed, and nothing else.
 
         Raises:
-            Blocked: the host did not even come to the point of importing the subject.
+            Blocked: the subject asks for another interpreter, or the host did not come to the point of importing it.
         """
+        if why_not := self.bench.subject.blocked:
+            raise Blocked(why_not, by="python")
         trial: Trial = await self._memory.once("survey", lambda: scenarios.loaded(self.bench))
         if not trial.told("importing"):
             why = "; ".join(str(fact["text"]) for fact in trial.told("crash")) or trial.stderr().strip()[-300:]

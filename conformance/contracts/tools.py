@@ -140,7 +140,7 @@ async def a_plain_call_succeeds(observed: Observations, tool: str) -> None:
             supply=stanza(tool, call.arguments),
             evidence=call.evidence(),
         )
-    if call.own and call.own[-1].status == CONFLICT and tool not in observed.profile.tools:
+    if call.own and call.own[-1].status in STATES and tool not in observed.profile.tools:
         raise Inconclusive(
             f"Gerrit refused it in the state that the simulated world is in: {call.saw()}",
             supply=stanza(tool, call.arguments),
@@ -149,8 +149,10 @@ async def a_plain_call_succeeds(observed: Observations, tool: str) -> None:
     raise Finding(expected="an answer without isError", saw=call.saw(), evidence=(*call.evidence(), *_log(call)))
 
 
-CONFLICT = 409
-REFUSALS = frozenset({400, 403, 405, CONFLICT, 412, 422})
+STATES = frozenset({405, 409, 412})
+"""Statuses by which Gerrit refuses what cannot be done in the state that something is in."""
+
+REFUSALS = STATES | {400, 403, 422}
 """Statuses by which Gerrit refuses what was asked; made-up arguments may be the cause."""
 
 
