@@ -53,7 +53,7 @@ class WarmLoop:
         self._guardians: dict[int, int] = {}
         self._standby: Standby | None = None
         self._tasks = tasks_of_user()
-        self._wake = waking_pipe()
+        self._wake, self._woken = waking_pipe()
         signal.signal(signal.SIGTERM, lambda *_: self._end())
 
     def run(self) -> NoReturn:
@@ -102,11 +102,11 @@ class WarmLoop:
 
     def _give_back(self, foreign: Sequence[int]) -> None:
         """Let go, in a forked process, of what makes this one the warm process."""
-        os.close(signal.set_wakeup_fd(-1))
+        signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         self._control.close()
-        close_all((self._wake, *foreign))
+        close_all((self._wake, self._woken, *foreign))
 
     def _launch(self, message: Message, descriptors: Sequence[int]) -> NoReturn:
         """Become the subject of an order."""

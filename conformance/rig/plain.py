@@ -24,7 +24,7 @@ class PlainFirst(Ended):
         """Be ready to adopt; `launch` becomes the subject."""
         self._launch = launch
         libc.adopt_orphans()
-        self._wake = waking_pipe()
+        self._wake, _ = waking_pipe()
 
     def start(self, order: Message, descriptors: Sequence[int]) -> None:
         """Fork the subject."""
