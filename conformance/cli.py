@@ -103,7 +103,7 @@ def _selftest_parser(commands: _Commands) -> argparse.ArgumentParser:
     parser.add_argument("--full", action="store_true", help="judge every clause on every specimen")
     parser.add_argument("--pyc", action="store_true", help="take the source of the specimens away first")
     parser.add_argument(
-        "--jobs", metavar="N", type=_jobs, default=max(2, os.cpu_count() or 2), help="how many at a time"
+        "--jobs", metavar="N", type=_jobs, default=2 * max(2, os.cpu_count() or 2), help="how many at a time"
     )
     parser.add_argument("--specimens", metavar="DIR", type=Path, help="try the specimens in DIR/extensions instead")
     parser.set_defaults(command=_selftest)

@@ -72,7 +72,7 @@ def _fitted(subject: Subject) -> Subject:
     if subject.metadata is None:
         return subject
     found = PathDistribution(subject.metadata)
-    if trouble := interpreter_trouble(found.metadata.get("Requires-Python")):
+    if trouble := interpreter_trouble(str(found.metadata.json.get("requires_python", ""))):
         return replace(subject, blocked=trouble)
     refuse_unmet(found, subject.import_path)
     return subject

@@ -61,6 +61,10 @@ async def importing_and_registering_leave_the_process_running(observed: Observat
         )
     if not (trial.told("loaded") or trial.told("import_failed")):
         raise Finding(expected=expected, saw=f"the process {_ending(trial.record)} while {doing}", evidence=evidence)
+    if trial.record is not None and trial.record.parent_attacked:
+        raise Finding(
+            expected="its parent left alone", saw=f"a signal sent to its parent while {doing}", evidence=evidence
+        )
     if trial.in_session:
         for later in [trial, *(await observed.aftermath()).trials]:
             _judge_end_without_a_call(later)

@@ -47,9 +47,11 @@ def _judge_end(call: Call, seen: Seen) -> None:
         raise Finding(
             expected="the standard input left alone", saw="bytes read from it during the call", evidence=call.evidence()
         )
+    record = next((t.record for t in seen.trials if call in t.calls), None)
+    if record is not None and record.parent_attacked:
+        raise Finding(expected="its parent left alone", saw="a signal sent to its parent", evidence=call.evidence())
     if not call.died:
         return
-    record = next((t.record for t in seen.trials if call in t.calls), None)
     if record is not None and record.exceeded and record.ended_by == "limit":
         raise Blocked("a limit was broken, and the process was ended for it", by="EXT-RESOURCES")
     how = (

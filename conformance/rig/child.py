@@ -164,7 +164,7 @@ class Child:
             peak_processes=known.get("peak_processes", 0), exceeded=tuple(exceeded),
             left_behind=tuple(ProcessSeen.from_json(one) for one in known["left_behind"]),
             seconds=known.get("seconds", time.monotonic() - self._started),
-            guardian_killed=guardian_killed, orphaned=orphaned,
+            guardian_killed=guardian_killed, orphaned=orphaned, parent_attacked=known.get("parent_attacked", False),
         )  # fmt: skip
         self._changed.set()
         self._facts.end()

@@ -61,7 +61,7 @@ def _told(found: Distribution) -> tuple[str, list[str]]:
     """Give a distribution's name and requirements, from the head of its metadata alone: the rest may be a book."""
     text = found.read_text("METADATA")
     if text is None:
-        return found.metadata.get("Name") or "", found.requires or []
+        return str(found.metadata.json.get("name", "")), found.requires or []
     head = email.message_from_string(text.partition("\n\n")[0])
     return head["Name"] or "", head.get_all("Requires-Dist") or []
 

@@ -64,6 +64,7 @@ class Guardian:
         self._started = time.monotonic()
         self._told: tuple[object, ...] = ()
         self._asked = False
+        self._attacked = False
         self._limited = False
         self._terminate_at: float | None = None
         self._kill_at: float | None = None
@@ -123,7 +124,9 @@ class Guardian:
         if not events & select.POLLIN:
             os.close(listener)
             self._listener = None
-        elif size := seccomp.refuse_one(listener):
+        elif (size := seccomp.refuse_one(listener)) is None:
+            self._attacked = True
+        elif size:
             self._judge.asked_for(size)
 
     def _obey(self) -> None:
@@ -185,7 +188,7 @@ class Guardian:
         ended_by = "limit" if self._limited or out_of_cpu else "us" if self._asked else "itself"
         self._say(
             "record", exit_code=self._first.exit_code, signal=self._first.signal, ended_by=ended_by,
-            left_behind=left, seconds=self._age(), **self._judge.as_json(),
+            left_behind=left, seconds=self._age(), parent_attacked=self._attacked, **self._judge.as_json(),
         )  # fmt: skip
 
     def _is_out_of_cpu(self) -> bool:

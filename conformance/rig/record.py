@@ -75,6 +75,8 @@ class Record:
     exceeded: tuple[Exceeded, ...]
     """Limits that were passed, in that order."""
     seconds: float
+    parent_attacked: bool = False
+    """The subject sent a signal to its parent, where that could not be harmed by it."""
     guardian_killed: bool = False
     """The subject ended its own guardian; figures are those up to then."""
     orphaned: bool = False

@@ -1,4 +1,4 @@
-"""Sees requests for memory that are refused, which leave no other trace outside the process that made them.
+"""Sees what leaves no other trace outside the process: memory that is refused, and a signal to PID 1 that is ignored.
 
 A small filter hands every request for one large piece of private writable memory to a listener, the guardian, which
 writes it down and has the kernel refuse it. The subject sees an ordinary `MemoryError` and goes on if it catches that.
@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import fcntl
+import os
 import platform
 import struct
 import sys
@@ -29,6 +30,10 @@ LOAD, JUMP_EQUAL, JUMP_GREATER, JUMP_GREATER_EQUAL, JUMP_BITS, RETURN = 0x20, 0x
 NUMBER_AT, MACHINE_AT, ARGUMENTS_AT = 0, 4, 16
 
 
+NOBODY = 0x7FFFFFFF
+"""A number that no process has."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Machine:
     """The numbers of one kind of processor."""
@@ -37,11 +42,12 @@ class Machine:
     seccomp: int
     mmap: int
     mremap: int
+    kill: int
 
 
 MACHINES = {
-    "x86_64": Machine(audit=0xC000003E, seccomp=317, mmap=9, mremap=25),
-    "aarch64": Machine(audit=0xC00000B7, seccomp=277, mmap=222, mremap=216),
+    "x86_64": Machine(audit=0xC000003E, seccomp=317, mmap=9, mremap=25, kill=62),
+    "aarch64": Machine(audit=0xC00000B7, seccomp=277, mmap=222, mremap=216, kill=129),
 }
 
 
@@ -60,9 +66,12 @@ def _high(index: int) -> int:
     return _low(index) + 4
 
 
-def program(machine: Machine, limit: int) -> bytes:
-    """Write the filter: mmap of writable anonymous memory, or mremap, to `limit` bytes or more is for the listener."""
-    allow, notify = 17, 18
+def program(machine: Machine, limit: int, parent: int = NOBODY) -> bytes:
+    """Write the filter for the listener's calls.
+
+    They are mmap of writable anonymous memory, or mremap, to `limit` bytes or more, and kill of `parent`.
+    """
+    allow, notify = 22, 23
     steps: list[tuple[int, int, int, int]] = []
 
     def step(code: int, value: int, *, yes: int | None = None, no: int | None = None) -> None:
@@ -72,7 +81,8 @@ def program(machine: Machine, limit: int) -> bytes:
     step(LOAD, MACHINE_AT)
     step(JUMP_EQUAL, machine.audit, no=allow)
     step(LOAD, NUMBER_AT)
-    step(JUMP_EQUAL, machine.mremap, yes=13)
+    step(JUMP_EQUAL, machine.kill, yes=18)
+    step(JUMP_EQUAL, machine.mremap, yes=14)
     step(JUMP_EQUAL, machine.mmap, no=allow)
     step(LOAD, _low(2))
     step(JUMP_BITS, PROT_WRITE, no=allow)
@@ -82,12 +92,16 @@ def program(machine: Machine, limit: int) -> bytes:
     step(JUMP_GREATER, 0, yes=notify)
     step(LOAD, _low(1))
     step(JUMP_GREATER_EQUAL, limit, yes=notify, no=allow)
-    step(LOAD, _high(2))  # 13: mremap
+    step(LOAD, _high(2))  # 14: mremap
     step(JUMP_GREATER, 0, yes=notify)
     step(LOAD, _low(2))
     step(JUMP_GREATER_EQUAL, limit, yes=notify, no=allow)
-    step(RETURN, RETURN_ALLOW)  # 17
-    step(RETURN, RETURN_USER_NOTIFICATION)  # 18
+    step(LOAD, _low(0))  # 18: kill
+    step(JUMP_EQUAL, parent, no=allow)
+    step(LOAD, _low(1))
+    step(JUMP_EQUAL, 0, yes=allow, no=notify)
+    step(RETURN, RETURN_ALLOW)  # 22
+    step(RETURN, RETURN_USER_NOTIFICATION)  # 23
     return b"".join(struct.pack("=HBBI", *one) for one in steps)
 
 
@@ -103,7 +117,9 @@ def watch_requests(limit: int) -> int | None:
     machine = MACHINES.get(platform.machine()) if libc.ON_LINUX and sys.byteorder == "little" else None
     if machine is None:
         return None
-    code = program(machine, min(limit, 0xFFFFFFFF))
+    # The kernel ignores what is sent to PID 1 from inside its namespace; elsewhere the guardian sees its own end.
+    parent = 1 if os.getppid() == 1 else NOBODY
+    code = program(machine, min(limit, 0xFFFFFFFF), parent)
     about = Filter(len(code) // 8, code)
     try:
         return libc.checked("syscall", machine.seccomp, SET_MODE_FILTER, FLAG_NEW_LISTENER, ctypes.byref(about))
@@ -111,14 +127,21 @@ def watch_requests(limit: int) -> int | None:
         return None
 
 
-def refuse_one(listener: int) -> int:
-    """Refuse one request that waits at the listener; gives how many bytes it was for, 0 where it is gone again."""
+def refuse_one(listener: int) -> int | None:
+    """Refuse one call that waits at the listener.
+
+    Returns:
+        How many bytes it was for, 0 where the caller is gone again; None for a signal to the parent.
+    """
     buffer = bytearray(NOTIFICATION.size)
     try:
         fcntl.ioctl(listener, RECEIVE, buffer)
         number, _, _, call, _, _, *arguments = NOTIFICATION.unpack(buffer)
-        fcntl.ioctl(listener, SEND, ANSWER.pack(number, 0, -errno.ENOMEM, 0))
+        is_kill = call in {machine.kill for machine in MACHINES.values()}
+        fcntl.ioctl(listener, SEND, ANSWER.pack(number, 0, -errno.EPERM if is_kill else -errno.ENOMEM, 0))
     except OSError:
         return 0
+    if is_kill:
+        return None
     is_mmap = call in {machine.mmap for machine in MACHINES.values()}
     return int(arguments[1] if is_mmap else arguments[2])
