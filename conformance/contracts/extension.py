@@ -85,7 +85,7 @@ def _judge_end_without_a_call(trial: Trial) -> None:
 
 
 def _not_for_broken_limits(trial: Trial) -> None:
-    if trial.record is not None and trial.record.exceeded:
+    if trial.record is not None and set(trial.record.exceeded) - {"seconds"}:
         raise Blocked("a limit was broken, and the process was ended for it", by="EXT-RESOURCES")
 
 

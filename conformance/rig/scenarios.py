@@ -116,6 +116,8 @@ async def aftermath(bench: Bench, tools: list[ToolEntry]) -> Seen:
     async with bench.rig.trial(bench.subject, surroundings) as trial:
         seen.trials.append(trial)
         for tool in tools if trial.in_session else ():
+            if trial.age > bench.rig.settings.limit_seconds / 2:
+                break
             trial.enter(bench.rig.world(surroundings), ())
             seen.calls[str(tool["name"]), ""] = await trial.call(str(tool["name"]), bench.arguments(tool))
         if trial.in_session:
@@ -184,8 +186,8 @@ async def _play_in(trial: Trial, todo: list[Step], bench: Bench, seen: Seen) -> 
         seen.calls[tool, step.name] = call
         if step.odd is not None and len(trial.calls) > 1 and step.odd(call):
             again.append(step)
-        if call.reply is None:
-            return again
+        if call.reply is None or trial.age > bench.rig.settings.limit_seconds / 2:
+            return again  # many calls must not run into a limit that is meant for one
     trial.tools_after = await trial.names_now()
     return again
 

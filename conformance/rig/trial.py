@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -138,6 +139,7 @@ class Trial:
     """Why there is no session although the subject was loaded."""
     last_words: dict[str, str] = field(default_factory=dict)
     """What stood in server.log and stderr when the trial was closed."""
+    started: float = field(default_factory=time.monotonic)
     requests: int = 0
     """How many requests reached the worlds that this trial has left."""
     record: Record | None = None
@@ -151,6 +153,11 @@ class Trial:
     def alive(self) -> bool:
         """The child has not ended."""
         return not self.child.ended
+
+    @property
+    def age(self) -> float:
+        """Seconds since the start of the child."""
+        return time.monotonic() - self.started
 
     def enter(self, world: World, faults: Iterable[Fault]) -> None:
         """Put another world around the child, with faults of its own; what was asked of the old one is only counted."""
