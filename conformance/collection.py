@@ -16,6 +16,7 @@ from conformance.outcomes import Outcome
 from conformance.plan import Plan
 from conformance.report.model import ClauseRecord, record_of
 from conformance.report.words import PytestWord, block, one_line, pytest_word
+from conformance.shown import Shown
 from conformance.usage import USAGE_EXIT_CODE, UsageError, did_you_mean, nearest
 from conformance.workbench import Workbench
 
@@ -105,7 +106,7 @@ class ClauseItem(pytest.Item):
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:  # noqa: ANN401 - pytest's own
         """Show the finding where there is one; anything else is a defect of the suite and keeps its traceback."""
         if isinstance(excinfo.value, BrokenClause):
-            return str(excinfo.value)
+            return Shown(str(excinfo.value))
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:

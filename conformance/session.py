@@ -25,6 +25,7 @@ from conformance.report.model import Certificate
 from conformance.report.progress import ProgressLine
 from conformance.report.terminal import summary
 from conformance.settings import Settings
+from conformance.shown import Shown
 from conformance.usage import UsageError
 from conformance.verdict import ExitCode, Verdict
 from conformance.workbench import Workbench
@@ -132,6 +133,8 @@ class ConformanceRun:
         """Gather the record that came with a report, from this process or from a worker."""
         if self._progress and (report.when == "call" or not report.passed):
             self._progress.clear()
+        if options.is_clause_id(report.nodeid) and report.failed and isinstance(report.longrepr, str):
+            report.longrepr = Shown(report.longrepr)  # a worker could send the text only
         self._gathering.take_report(report)
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
