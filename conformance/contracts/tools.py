@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from conformance.contracts.registry import GUIDE, clause, field_sense
 from conformance.outcomes import Blocked, Evidence, Finding, Inconclusive, Level, NotApplicable
-from conformance.rig.samples import certain, stanza, takes_address
+from conformance.rig.samples import BASE_URL_PARAMETER, certain, stanza, takes_address
 from conformance.rig.surroundings import BASE_FORMS, HOSTS, SIMULATED_PLUGINS
 from conformance.rig.trial import Call, host_of
 
@@ -54,17 +56,9 @@ def _judge_end(call: Call, seen: Seen) -> None:
         return
     if record is not None and record.exceeded and record.ended_by == "limit":
         raise Blocked("a limit was broken, and the process was ended for it", by="EXT-RESOURCES")
-    how = (
-        "ended"
-        if record is None
-        else f"was ended by {record.signal_name}"
-        if record.signal
-        else f"exited with code {record.exit_code}"
-    )
+    how = "ended" if record is None else record.describe()
     raise Finding(
-        expected="a process that goes on after the call",
-        saw=f"the process {how} during the call",
-        evidence=call.evidence(),
+        expected="a process that goes on after the call", saw=f"the process {how}, during it", evidence=call.evidence()
     )
 
 
@@ -106,11 +100,7 @@ async def paths_begin_with_the_base_url_and_add_no_second_prefix(observed: Obser
 
 def _context_path(entry: Entry) -> str:
     plan = host_of(entry)
-    return (
-        ""
-        if plan is None
-        else plan.url.removeprefix("https://").partition("/")[1] + plan.url.removeprefix("https://").partition("/")[2]
-    )
+    return "" if plan is None else urlsplit(plan.url).path
 
 
 @clause(
@@ -134,21 +124,22 @@ async def a_plain_call_succeeds(observed: Observations, tool: str) -> None:
             supply=_canned_stanza("…", "GET", "…"),
             evidence=call.evidence(),
         )
-    guessed = tool not in observed.profile.tools and not certain(call.arguments)
-    if guessed and (not call.own or call.own[-1].status in REFUSALS):
-        why = f"Gerrit answered {call.own[-1].status}" if call.own else "it asked Gerrit for nothing"
-        raise Inconclusive(
-            f"it failed with arguments that the suite made up ({why}): {call.saw()}",
-            supply=stanza(tool, call.arguments),
-            evidence=call.evidence(),
-        )
-    if call.own and call.own[-1].status in STATES and tool not in observed.profile.tools:
-        raise Inconclusive(
-            f"Gerrit refused it in the state that the simulated world is in: {call.saw()}",
-            supply=stanza(tool, call.arguments),
-            evidence=call.evidence(),
-        )
+    if tool not in observed.profile.tools and (doubt := _doubt(call, await observed.tool(tool))):
+        raise Inconclusive(f"{doubt}: {call.saw()}", supply=stanza(tool, call.arguments), evidence=call.evidence())
     raise Finding(expected="an answer without isError", saw=call.saw(), evidence=(*call.evidence(), *_log(call)))
+
+
+def _doubt(call: Call, tool: Mapping[str, Any]) -> str:
+    """Say why a failure may be that of the arguments, which the suite chose; empty where it cannot be."""
+    if not call.own:
+        optional = (tool.get("inputSchema") or {}).get("properties", {}).keys() - {BASE_URL_PARAMETER}
+        return "it may need one of its optional arguments" if optional and not call.arguments else ""
+    status = call.own[-1].status
+    if status in STATES:
+        return f"Gerrit answered {status}, as the simulated world is not in the state that it needs"
+    if status in REFUSALS and not certain(call.arguments):
+        return f"Gerrit answered {status} to arguments that the suite chose"
+    return ""
 
 
 STATES = frozenset({405, 409, 412})
