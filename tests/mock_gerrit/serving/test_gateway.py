@@ -193,10 +193,10 @@ async def test_kept_connections_answer_without_delayed_acknowledgements(world, a
             await ask(reader, writer, "GET /config/server/version HTTP/1.1\nHost: review-a.example.com")
             durations.append(time.perf_counter() - begun)
         await close(writer)
-    assert sorted(durations)[15] < 0.010, "a delayed acknowledgement costs 40 ms"
+    assert min(durations) < 0.030, "a delayed acknowledgement costs 40 ms, each time"
 
 
-async def test_starting_and_stopping_take_no_time(world, authority, caplog):
+async def test_starting_and_stopping_wait_for_no_ticks(world, authority, caplog):
     durations = []
     for _ in range(5):
         begun = time.perf_counter()
@@ -209,7 +209,7 @@ async def test_starting_and_stopping_take_no_time(world, authority, caplog):
         durations.append(max(started - begun, time.perf_counter() - stopping))
         await close(writer)
     gc.collect()
-    assert min(durations) < 0.005
+    assert min(durations) < 0.090, "a shutdown that waits for ticks costs 100 ms, each time"
     assert not caplog.records, "asyncio complains in the log of what went wrong in a task"
 
 
