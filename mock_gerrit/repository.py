@@ -14,7 +14,6 @@ from dulwich.objects import Blob, Commit, ObjectID, Tree
 
 FileStatus = Literal["M", "A", "D", "R", "C", "W"]
 REGULAR = 0o100644
-SYMLINK = 0o120000
 GITLINK = 0o160000
 EXECUTABLE = 0o100755
 

@@ -22,9 +22,6 @@ HOST_BRINGS = ("mcp", "gerrit-mcp-server")
 OURS = frozenset({"conformance", "reference_server"})
 """Modules that serve the trial itself."""
 
-_IMPORTABLE = frozenset({"", "py", "pyc", "so", "pyd"})
-"""What a top-level module ends in; nothing where it is a package."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class _Installed:

@@ -126,10 +126,6 @@ async def aftermath(bench: Bench, tools: list[ToolEntry]) -> Seen:
     return seen
 
 
-def _names(tools: list[dict[str, Any]]) -> list[str]:
-    return [str(tool["name"]) for tool in tools]
-
-
 def is_odd(call: Call) -> bool:
     """Tell whether a call failed or asked Gerrit for nothing: perhaps for what an earlier call left in the process."""
     return not call.succeeded or not call.own
