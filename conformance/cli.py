@@ -152,8 +152,12 @@ def _explain(parsed: argparse.Namespace) -> int:
         _paragraph(part)
     _print(f"source    {clause.source}")
     _print(f"fix       {clause.fix}")
+    if clause.example:
+        _print(textwrap.indent(clause.example, " " * 10))
     if clause.needs:
         _print(f"needs     {', '.join(clause.needs)} to be kept first")
+    if clause.excused_by:
+        _print(f"excused   where {' or '.join(clause.excused_by)} is broken, which explains it")
     if broken_by := _specimens_of(clause):
         _print(f"broken by {', '.join(broken_by)}")
     return 0

@@ -126,6 +126,8 @@ class Examination:
         try:
             await (clause.check(self.observed, tool) if clause.per_tool else clause.check(self.observed))
         except Finding as finding:
+            if cause := await self._cause(clause, tool):
+                return Blocked(f"{cause} is not kept, which explains it: {finding.saw}", by=cause)
             if await self._is_of_the_host(clause):
                 return Blocked(
                     f"an extension that is known to be good shows it too on this host: {finding.saw}", by="host"
@@ -137,6 +139,16 @@ class Examination:
         except Verdictless as verdict:
             return verdict
         return None
+
+    async def _cause(self, clause: Clause, tool: str) -> str:
+        """Name the first clause whose failure explains that of `clause`; empty where none does."""
+        for other in clause.excused_by:
+            if other in self._without:
+                continue
+            first = self.catalogue[other]
+            if isinstance(await self._verdict(first, tool if first.per_tool else ""), Finding):
+                return other
+        return ""
 
     async def _is_of_the_host(self, clause: Clause) -> bool:
         """Tell whether the known good extension breaks the clause on this host as well."""

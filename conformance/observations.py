@@ -6,9 +6,9 @@ This is what a clause is given. It holds no opinion; `conformance.examine` judge
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from conformance.backing import Backing, backing_of
 from conformance.memory import Memory
@@ -20,7 +20,11 @@ from conformance.rig.samples import takes_address
 from conformance.rig.scenarios import Bench, Seen
 from conformance.rig.surroundings import Placement
 from conformance.rig.trial import Trial
+from conformance.scenes import CALLING, FORESEEN
 from conformance.subject import Subject
+
+T = TypeVar("T")
+P = ParamSpec("P")
 
 PLACEMENTS: tuple[Placement, ...] = ("some", "nowhere", "disabled-first")
 """How a plugin is placed among the hosts when routing is tried."""
@@ -35,6 +39,16 @@ class Observations:
         self.profile = profile
         self.bench = Bench(rig=rig, subject=subject, profile=profile)
         self._memory = memory
+
+    async def of(
+        self, scene: Callable[Concatenate[Observations, P], Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Give what a scene shows, which is played at most once for each set of arguments.
+
+        A scene is an async function of the observations and perhaps a few plain values; see `conformance.scenes`.
+        """
+        key = (scene, args, tuple(sorted(kwargs.items())))
+        return await self._memory.once(key, lambda: scene(self, *args, **kwargs))
 
     async def survey(self) -> Trial:
         """Give the trial in which the subject was loaded and listed, and nothing else.
@@ -62,7 +76,7 @@ class Observations:
         return await self._memory.once("aftermath", self._aftermath)
 
     async def _aftermath(self) -> Seen:
-        return await scenarios.aftermath(self.bench, list((await self._answering()).values()))
+        return await scenarios.aftermath(self.bench, list((await self.answering()).values()))
 
     async def tools(self) -> list[Mapping[str, Any]]:
         """Give the subject's own tools as `tools/list` shows them."""
@@ -96,7 +110,7 @@ class Observations:
         self.bench = replace(self.bench, plugins=(*self.bench.plugins, *sorted(new)))
         return bool(new)
 
-    async def _answering(self) -> dict[str, Mapping[str, Any]]:
+    async def answering(self) -> dict[str, Mapping[str, Any]]:
         """Give the tools that gave an answer to the plainest call: the others would only be waited for."""
         calls = (await self.plain()).calls
         return {str(t["name"]): t for t in await self.tools() if (c := calls.get((str(t["name"]), ""))) and c.reply}
@@ -106,7 +120,7 @@ class Observations:
         return await self._memory.once(("not found", returns_http_errors), lambda: self._not_found(returns_http_errors))
 
     async def _not_found(self, returns_http_errors: bool) -> Seen:  # noqa: FBT001 - handed on by the memory
-        tools, usual = await self._answering(), await self.plain()
+        tools, usual = await self.answering(), await self.plain()
         return await scenarios.not_found(self.bench, tools, usual, returns_http_errors=returns_http_errors)
 
     async def typed_addresses(self) -> Seen:
@@ -115,7 +129,7 @@ class Observations:
 
     async def _typed_addresses(self) -> Seen:
         plain = await self.plain()
-        tools = [tool for name, tool in (await self._answering()).items() if takes_address(tool)]
+        tools = [tool for name, tool in (await self.answering()).items() if takes_address(tool)]
         asking = [tool for tool in tools if (usual := plain.call(str(tool["name"]))).own or not usual.succeeded]
         return await scenarios.typed_addresses(self.bench, asking)
 
@@ -125,7 +139,7 @@ class Observations:
 
     async def _routed(self, placement: Placement) -> Seen:
         survey, plain = await self.survey(), await self.plain()
-        tools = await self._answering()
+        tools = await self.answering()
         backings = {name: backing_of(name, survey, plain) for name in tools}
         parameters = {name: backing.parameter for name, backing in backings.items() if backing}
         backed = {name: tools[name] for name in parameters}
@@ -139,6 +153,7 @@ class Observations:
             await self.typed_addresses(),
             *[await self.routed(placement) for placement in PLACEMENTS],
             await self.aftermath(),
+            *[await self.of(scene) for scene in CALLING],
         ]
 
     async def backing(self, tool: str) -> Backing | None:
@@ -169,4 +184,5 @@ class Observations:
         await asyncio.gather(self.plain(), self.configured(), return_exceptions=True)
         later = [self.not_found(returns_http_errors=kind) for kind in (False, True)]
         routes = [self.routed(placement) for placement in PLACEMENTS]
-        await asyncio.gather(self.aftermath(), *later, self.typed_addresses(), *routes, return_exceptions=True)
+        scenes = [self.of(scene) for scene in FORESEEN]
+        await asyncio.gather(self.aftermath(), *later, self.typed_addresses(), *routes, *scenes, return_exceptions=True)

@@ -20,7 +20,10 @@ from conformance.outcomes import Level
 CATALOGUE_VERSION = "1"
 """Raised whenever a clause is added, or what it demands changes."""
 
-FAMILY_MODULES = ("extension", "tools", "results", "routing")
+FAMILY_MODULES = (
+    "extension", "loading", "surface", "concurrency", "tools", "results", "faults", "arguments", "egress", "writing",
+    "routing", "routing_lists", "routing_trouble",
+)  # fmt: skip
 """The modules under `conformance.contracts` that hold clauses, in the order of the catalogue."""
 
 
@@ -88,7 +91,9 @@ class Clause:
     source: Source
     fix: str
     needs: tuple[str, ...]
+    excused_by: tuple[str, ...]
     neighbours: tuple[str, ...]
+    example: str
     per_tool: bool
     check: Callable[..., Awaitable[None]]
 
@@ -109,7 +114,7 @@ class Clause:
 
 
 class Catalogue:
-    """All clauses by id, in the order in which their families and functions are written."""
+    """All clauses by id, family by family, else in the order in which they are written."""
 
     def __init__(self, clauses: Iterable[Clause]) -> None:
         """Refuse two clauses of one id, and a prerequisite that is no clause."""
@@ -119,7 +124,7 @@ class Catalogue:
                 raise ValueError(f"two clauses are called {one.id}")
             self._by_id[one.id] = one
         for one in self._by_id.values():
-            unknown = [other for other in (*one.needs, *one.neighbours) if other not in self._by_id]
+            unknown = [other for other in (*one.needs, *one.excused_by, *one.neighbours) if other not in self._by_id]
             if unknown:
                 raise ValueError(f"{one.id} names {', '.join(unknown)}, which is no clause")
 
@@ -157,7 +162,9 @@ def clause(
     level: Level,
     source: Source,
     fix: str,
+    example: str = "",
     needs: tuple[str, ...] = (),
+    excused_by: tuple[str, ...] = (),
     neighbours: tuple[str, ...] = (),
     per_tool: bool = False,
 ) -> Callable[[Callable[..., Awaitable[None]]], Callable[..., Awaitable[None]]]:
@@ -168,7 +175,10 @@ def clause(
         level: MUST, SHOULD or MAY.
         source: the section that asks for it.
         fix: what an author does about it, in one or two sentences.
+        example: a few lines of code that keep the clause, as an author would write them.
         needs: ids of clauses that have to PASS first; otherwise this one is BLOCKED by the first that does not.
+        excused_by: ids of clauses whose FAIL explains a FAIL of this one, which is then BLOCKED by the first of them:
+            they name the cause, this one would name a symptom.
         neighbours: ids of other clauses that `selftest` also runs on this clause's specimens, to show no false alarm.
         per_tool: the function takes `(observed, tool)` and is run for every tool of the subject.
     """
@@ -177,8 +187,8 @@ def clause(
         if not inspect.getdoc(check):
             raise ValueError(f"{clause_id} has no text: its docstring is the clause")
         made = Clause(
-            id=clause_id, level=level, source=source, fix=fix, needs=needs,
-            neighbours=neighbours, per_tool=per_tool, check=check,
+            id=clause_id, level=level, source=source, fix=fix, example=inspect.cleandoc(example), needs=needs,
+            excused_by=excused_by, neighbours=neighbours, per_tool=per_tool, check=check,
         )  # fmt: skip
         setattr(check, MARK, made)
         return check
@@ -193,4 +203,5 @@ def catalogue() -> Catalogue:
     for name in FAMILY_MODULES:
         module = importlib.import_module(f"conformance.contracts.{name}")
         found += [getattr(one, MARK) for one in vars(module).values() if hasattr(one, MARK)]
-    return Catalogue(found)
+    families = list(dict.fromkeys(one.family for one in found))
+    return Catalogue(sorted(found, key=lambda one: families.index(one.family)))

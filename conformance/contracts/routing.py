@@ -118,6 +118,7 @@ async def the_tool_decorator_stands_outside(observed: Observations, tool: str) -
     level=MUST,
     source=GUIDE.section("Routing behavior"),
     needs=("TOOL-WORKS",),
+    excused_by=("TOOL-EXIT",),
     fix="Raise an exception with a text, and make it a ToolError of the SDK: version 2 hides the text of any other.",
     per_tool=True,
     neighbours=("ROUTE-NAMES", "ROUTE-NONE"),
@@ -150,6 +151,7 @@ def _gives_a_reason(call: Call, tool: str) -> bool:
     level=MUST,
     source=GUIDE.section("Routing behavior"),
     needs=("TOOL-WORKS",),
+    excused_by=("TOOL-EXIT",),
     fix=(
         "Leave the choice to requires_plugin, or ask the hosts in the order of gerrit_hosts and take the "
         "first that has the plugin."
@@ -179,6 +181,7 @@ def _judge_reached(call: Call, host: str, expected: str) -> None:
     level=MUST,
     source=GUIDE.section("Routing behavior"),
     needs=("TOOL-WORKS",),
+    excused_by=("TOOL-EXIT",),
     fix="Use the gerrit_base_url that arrives in the tool: ctx.get_base_url(gerrit_base_url).",
     per_tool=True,
     neighbours=("ROUTE-FIRST", "TOOL-BASE"),
@@ -201,6 +204,7 @@ async def a_given_host_with_the_plugin_is_asked(observed: Observations, tool: st
     level=MUST,
     source=GUIDE.section("Routing behavior"),
     needs=("TOOL-WORKS",),
+    excused_by=("TOOL-EXIT",),
     fix=(
         "When the given host lacks the plugin, fetch its list once more "
         "(ctx.plugin_registry.invalidate(url)) before refusing."
@@ -301,6 +305,7 @@ async def a_refused_call_asks_for_nothing(observed: Observations, tool: str) -> 
     level=MUST,
     source=GUIDE.section("Plugin-backed tools and requires_plugin"),
     needs=("TOOL-WORKS", "ROUTE-FIRST"),
+    excused_by=("TOOL-EXIT",),
     fix='Leave out entries of the list with "disabled": true; an enabled plugin has no such key.',
     per_tool=True,
     neighbours=("ROUTE-FIRST",),

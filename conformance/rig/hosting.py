@@ -74,7 +74,8 @@ def serve(payload: dict[str, Any], channel: Channel) -> None:
     """Load the subject into the host and serve it until the client goes away.
 
     `payload`: `modules` (names), `import_path` (folders, searched first), `metadata` (the subject's `.dist-info` or
-    null; with one, undeclared dependencies are not importable), `host` (null, or `module:callable` of a factory).
+    null; with one, undeclared dependencies are not importable), `host` (null, or `module:callable` of a factory),
+    `instructions` (what else to do or to watch, by name; empty in most trials).
     """
     from conformance.rig.observing import Observer  # noqa: PLC0415 - already loaded by `warm`
 

@@ -81,7 +81,9 @@ class Rig:
 
     def world(self, surroundings: Surroundings) -> World:
         """Give a world of one's own for these surroundings; the first of a kind is built, the others are copied."""
-        kind = repr(replace(surroundings, extensions=None, returns_http_errors=False, masks_errors=False))
+        kind = repr(
+            replace(surroundings, extensions=None, returns_http_errors=False, masks_errors=False, instructions={})
+        )
         if kind not in self._worlds:
             self._worlds[kind] = build_world(surroundings, self.credentials)
         return self._worlds[kind].copy()
@@ -192,6 +194,7 @@ class Rig:
                 "import_path": [str(one) for one in subject.import_path],
                 "metadata": str(subject.metadata) if subject.metadata else None,
                 "host": self._factory(),
+                "instructions": dict(surroundings.instructions),
             },
             limits=Limits(
                 memory_bytes=self.settings.limit_memory, seconds=self.settings.limit_seconds + IMPORT_SECONDS

@@ -116,6 +116,8 @@ class Surroundings:
     plugin_list_ttl_seconds: float = 3600
     curl_timeout_seconds: float = 5
     canned: tuple[CannedAnswer, ...] = ()
+    instructions: Mapping[str, Any] = field(default_factory=dict)
+    """What the child is to do or to watch beyond the usual; see `conformance.rig.hosting.serve`."""
 
 
 def configuration(surroundings: Surroundings, credentials: Credentials) -> dict[str, Any]:

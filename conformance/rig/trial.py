@@ -171,7 +171,7 @@ class Trial:
         from conformance.wire.client import WireTrouble  # noqa: PLC0415 - loaded with the first trial
 
         mark, known = self.world.journal.mark(), len(self.facts)
-        before, refused = self.let_out(), len(self.gateway.refused)
+        written, refused = self._written(), len(self.gateway.refused)
         began = asyncio.get_running_loop().time()
         reply, trouble = None, ""
         try:
@@ -182,12 +182,24 @@ class Trial:
         call = Call(
             tool=tool, arguments=arguments, reply=reply, trouble=trouble, entries=self.world.journal.since(mark),
             facts=self.facts[known:], seconds=asyncio.get_running_loop().time() - began,
-            let_out={place: text[len(before[place]) :] for place, text in self.let_out().items()},
+            let_out=self._let_out_since(*written),
             refused=[one.target for one in self.gateway.refused[refused:] if one.kind in {"connect", "http"}],
             died=self.child.ended, stdin_read=self.child.stdin_read > 0,
         )  # fmt: skip
         self.calls.append(call)
         return call
+
+    def _written(self) -> tuple[int, int]:
+        """Tell how long server.log (in bytes) and stderr (in characters) are by now."""
+        try:
+            return self.log_path.stat().st_size, len(self.stderr())
+        except OSError:
+            return 0, len(self.stderr())
+
+    def _let_out_since(self, log: int, stderr: int) -> dict[str, str]:
+        """Give what has been written since; all of a log that is shorter than it was."""
+        start = log if self._written()[0] >= log else 0
+        return {"server.log": self.log(start), "stderr": self.stderr()[stderr:]}
 
     def let_out(self) -> dict[str, str]:
         """Give all that the child has written where people read it, by place; also after the trial is closed."""
@@ -214,10 +226,12 @@ class Trial:
         except WireTrouble:
             return None
 
-    def log(self) -> str:
-        """Read what the host wrote to server.log."""
+    def log(self, start: int = 0) -> str:
+        """Read what was written to server.log, from byte `start` on and two million bytes at most."""
         try:
-            return self.log_path.read_text(encoding="utf-8", errors="replace")[:2_000_000]
+            with self.log_path.open("rb") as file:
+                file.seek(start)
+                return file.read(2_000_000).decode(errors="replace")
         except OSError:
             return ""
 

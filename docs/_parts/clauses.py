@@ -43,12 +43,14 @@ def _section(clause: Clause) -> str:
     ]
     rows = [(_link(one), _lie(one)) for one in bad]
     said = [f"### {clause.id} ({clause.level.upper()})", clause.summary, *filter(None, [clause.details])]
-    return "\n\n".join([*said, "\n".join(facts), table(("broken by", "which"), rows)])
+    kept = [f"```python\n{clause.example}\n```"] if clause.example else []
+    return "\n\n".join([*said, "\n".join(facts), *kept, table(("broken by", "which"), rows)])
 
 
 def _after(clause: Clause) -> str:
     verb = "is" if len(clause.needs) == 1 else "are"
-    return f", when {' and '.join(clause.needs)} {verb} kept" if clause.needs else ""
+    needs = f", when {' and '.join(clause.needs)} {verb} kept" if clause.needs else ""
+    return needs + (f"; BLOCKED where {' or '.join(clause.excused_by)} explains it" if clause.excused_by else "")
 
 
 @cache

@@ -1,0 +1,1 @@
+"""Family ROUTE, continued: how often, and of whom, lists of plugins are asked for."""

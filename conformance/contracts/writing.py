@@ -1,0 +1,1 @@
+"""Family TOOL, continued: tools that change something, and tools that claim not to."""
