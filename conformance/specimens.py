@@ -11,15 +11,22 @@ What a specimen declares stands in its code as plain assignments and is read wit
 from __future__ import annotations
 
 import ast
+import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
+from zipfile import ZipFile
+
+from conformance.building import cache_folder
 
 SdkMajor = Literal["mcp1", "mcp2"]
 
 _PACKAGE = Path(__file__).resolve().parent
-_SHIPPED = _PACKAGE / "_fixtures"
+_SHIPPED = _PACKAGE / "fixtures.zip"
 _IN_THE_REPOSITORY = _PACKAGE.parent / "fixtures"
 _DECLARED = frozenset({"ALSO_VIOLATES", "ONLY_ON", "PROFILE"})
 
@@ -47,16 +54,32 @@ class SpecimenError(Exception):
     """A specimen declares something in a form that cannot be read; a defect of the specimen."""
 
 
+@lru_cache(maxsize=1)
 def fixtures_root() -> Path:
-    """Find the folder of the shipped data, in an installed wheel as well as in a checkout.
+    """Find the folder of the shipped data; what a wheel brings is one archive, unpacked into the user's cache once.
 
     Raises:
-        FileNotFoundError: if neither place has it.
+        FileNotFoundError: if there is neither the archive nor a checkout.
     """
-    for root in (_SHIPPED, _IN_THE_REPOSITORY):
-        if (root / "extensions").is_dir():
-            return root
-    raise FileNotFoundError(f"no extensions folder in {_SHIPPED} nor in {_IN_THE_REPOSITORY}: install the suite again")
+    if _SHIPPED.is_file():
+        return _unpacked(_SHIPPED)
+    if (_IN_THE_REPOSITORY / "extensions").is_dir():
+        return _IN_THE_REPOSITORY
+    raise FileNotFoundError(f"neither {_SHIPPED} nor {_IN_THE_REPOSITORY} is there: install the suite again")
+
+
+def _unpacked(archive: Path) -> Path:
+    """Give the folder with what the archive holds; it is whole as soon as it has its name."""
+    kept = cache_folder() / "fixtures" / sha256(archive.read_bytes()).hexdigest()
+    if not kept.is_dir():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="fixtures-", dir=kept.parent) as folder:
+            whole = Path(folder, "whole")
+            with ZipFile(archive) as packed:
+                packed.extractall(whole)
+            with suppress(OSError):  # another run was as quick
+                whole.rename(kept)
+    return kept
 
 
 def bad_specimens(root: Path | None = None) -> Iterator[Specimen]:
