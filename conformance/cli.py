@@ -65,6 +65,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parsers = {
         "list": _list_parser(commands),
         "explain": _explain_parser(commands),
+        "profile": _profile_parser(commands),
         "selftest": _selftest_parser(commands),
     }
     if arguments and not arguments[0].startswith("-") and arguments[0] not in parsers:
@@ -90,6 +91,16 @@ def _explain_parser(commands: _Commands) -> argparse.ArgumentParser:
     )
     parser.add_argument("id", metavar="ID", help="a clause, for example ROUTE-NAMES")
     parser.set_defaults(command=_explain)
+    return parser
+
+
+def _profile_parser(commands: _Commands) -> argparse.ArgumentParser:
+    parser = commands.add_parser(
+        "profile", help="write a first profile for an extension by looking at its tools", allow_abbrev=False
+    )
+    parser.add_argument("target", metavar="TARGET", help="as for --conformance: a module, a distribution, a folder")
+    parser.add_argument("--output", metavar="FILE", type=Path, help="write it there instead of showing it")
+    parser.set_defaults(command=_profile)
     return parser
 
 
@@ -176,6 +187,35 @@ def _clause(clause_id: str) -> Clause:
     near = nearest(clause_id, catalogue.ids())
     remedy = f"did you mean {near}?" if near else f"{PROGRAM} list shows them all"
     raise UsageError(f"there is no clause {clause_id}", "", remedy)
+
+
+def _profile(parsed: argparse.Namespace) -> int:
+    from conformance.outcomes import Verdictless  # noqa: PLC0415 - brings the whole rig; `list` and `explain` do without
+    from conformance.programs import require_curl  # noqa: PLC0415
+    from conformance.settings import Settings  # noqa: PLC0415
+
+    require_curl(Settings())
+    if parsed.output and parsed.output.exists():
+        raise UsageError(f"{parsed.output} is there already", "a profile is never overwritten", "name another file")
+    try:
+        text = asyncio.run(_written_profile(parsed.target))
+    except Verdictless as why_not:
+        raise UsageError(f"nothing can be seen of {parsed.target}", str(why_not), "") from None
+    if parsed.output:
+        parsed.output.write_text(text, encoding="utf-8")
+        _print(f"written to {parsed.output}: try it with --conformance-profile={parsed.output}")
+    else:
+        _print(text.rstrip("\n"))
+    return 0
+
+
+async def _written_profile(target: str) -> str:
+    from conformance.examine import Examination  # noqa: PLC0415 - brings the whole rig
+    from conformance.first_profile import first_profile  # noqa: PLC0415
+    from conformance.targets import resolve_target  # noqa: PLC0415
+
+    async with Examination(resolve_target(target, cwd=Path.cwd())) as examination:
+        return await first_profile(examination)
 
 
 def _selftest(parsed: argparse.Namespace) -> int:

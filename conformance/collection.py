@@ -84,7 +84,7 @@ class ClauseItem(pytest.Item):
         self._end_as(record)
 
     def _end_as(self, record: ClauseRecord) -> None:
-        waivers = self.plan.profile.waivers
+        waivers = self.plan.waivers.in_force([record])
         told = one_line(record, waivers=waivers)
         word = pytest_word(record, waivers=waivers, strict=self._strict)
         if word is PytestWord.FAILED:

@@ -80,11 +80,12 @@ class Gathering:
         return status if worst is ExitCode.CERTIFIED else worst
 
     def _certificate(self, plan: Plan) -> Certificate:
-        records = self._records[plan.slug]
+        known = self._records[plan.slug]
+        records = [known.get(one.id) or record_not_run(one, self._why_not(plan, one.id)) for one in plan.clauses]
         return issue(
             about={"subject": _identity(plan), **merged(self._abouts[plan.slug])},
-            records=[records.get(one.id) or record_not_run(one, self._why_not(plan, one.id)) for one in plan.clauses],
-            waivers=plan.profile.waivers,
+            records=records,
+            waivers=plan.waivers.in_force(records),
             strict=self._strict,
             remarks=self._remarks,
         )

@@ -41,11 +41,12 @@ AS_KIND = Option("--conformance-as", "text", "KIND", "the kind of subject; this 
 HOST = Option("--conformance-host", "text", "HOST", "load it on: reference (default), or factory:MODULE:CALLABLE")
 REPORT = Option("--conformance-report", "path", "DIR", "write certificate.json and junit.xml into this folder")
 PROFILE = Option("--conformance-profile", "path", "FILE", "sample arguments, canned answers and waivers (TOML)")
+BASELINE = Option("--conformance-baseline", "path", "FILE", "excuse what failed in this earlier certificate.json")
 STRICT = Option("--conformance-strict", "switch", "", "a SHOULD that is not kept fails, too")
 LIMIT_SECONDS = Option("--conformance-limit-seconds", "text", "SECONDS", "the longest that one trial may take (60)")
 LIMIT_MEMORY = Option("--conformance-limit-memory", "text", "SIZE", "the most memory that a trial may hold (512M)")
 
-OPTIONS = (TARGETS, AS_KIND, HOST, REPORT, PROFILE, STRICT, LIMIT_SECONDS, LIMIT_MEMORY)
+OPTIONS = (TARGETS, AS_KIND, HOST, REPORT, PROFILE, BASELINE, STRICT, LIMIT_SECONDS, LIMIT_MEMORY)
 NODE_ROOT = "conformance"
 """The first part of the node id of every clause."""
 KINDS = ("extension", "gerrit-host", "protocol", "manifest")
@@ -87,6 +88,11 @@ def is_clause_id(argument: str) -> bool:
 def profile_path(config: pytest.Config) -> Path | None:
     """Give the profile's file, if one is named."""
     return _path(config, PROFILE)
+
+
+def baseline_path(config: pytest.Config) -> Path | None:
+    """Give the earlier certificate whose failures are excused, if one is named."""
+    return _path(config, BASELINE)
 
 
 def settings(config: pytest.Config) -> Settings:

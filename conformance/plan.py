@@ -12,6 +12,7 @@ from conformance.profile import Profile, load_profile
 from conformance.subject import Subject
 from conformance.targets import resolve_target
 from conformance.usage import UsageError, did_you_mean
+from conformance.waiving import Waivers, read_baseline
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,9 +24,12 @@ class Plan:
     subject: Subject
     profile: Profile
     clauses: tuple[Clause, ...]
+    waivers: Waivers
 
 
-def make_plans(targets: Sequence[str], *, cwd: Path, root: Path, profile_path: Path | None) -> list[Plan]:
+def make_plans(
+    targets: Sequence[str], *, cwd: Path, root: Path, profile_path: Path | None, baseline_path: Path | None = None
+) -> list[Plan]:
     """Resolve every target and read the profile, before anything is run.
 
     Args:
@@ -33,9 +37,10 @@ def make_plans(targets: Sequence[str], *, cwd: Path, root: Path, profile_path: P
         cwd: the folder from which the command was given.
         root: the folder whose `pyproject.toml` holds the profile of subjects that bring none themselves.
         profile_path: the profile's file, where one is named; it holds for every subject.
+        baseline_path: an earlier certificate of the subject, whose failures are excused.
 
     Raises:
-        UsageError: if a target or the profile is wrong, or a waiver names no clause.
+        UsageError: if a target, the profile or the baseline is wrong, or a waiver names no clause.
     """
     clauses = tuple(registry.catalogue())
     plans: list[Plan] = []
@@ -43,8 +48,10 @@ def make_plans(targets: Sequence[str], *, cwd: Path, root: Path, profile_path: P
         subject = resolve_target(target, cwd=cwd)
         profile = load_profile(profile_path, root) if profile_path else _profile_of(subject, root)
         _check_waivers(profile, [one.id for one in clauses])
+        known = read_baseline(baseline_path, kind=subject.kind, name=subject.name) if baseline_path else {}
+        waivers = Waivers(told=profile.waivers, baseline=known, name=baseline_path.name if baseline_path else "")
         slug = _unused(subject.slug, {plan.slug for plan in plans})
-        plans.append(Plan(slug=slug, subject=subject, profile=profile, clauses=clauses))
+        plans.append(Plan(slug=slug, subject=subject, profile=profile, clauses=clauses, waivers=waivers))
     return plans
 
 

@@ -6,13 +6,16 @@ Read from `[tool.gerrit-conformance]` of a `pyproject.toml`, or from a TOML file
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from conformance.usage import UsageError, did_you_mean, nearest
+
+PLACEHOLDER = "…"
+"""Stands in a suggested profile for what only the owner knows."""
 
 
 class Table(BaseModel):
@@ -110,9 +113,21 @@ def reject_unknown_tools(profile: Profile, names: Iterable[str]) -> None:
 def profile_from(table: Any, *, where: str) -> Profile:  # noqa: ANN401 - whatever the file holds
     """Check a table and make it a profile; `where` is named in messages."""
     try:
-        return Profile.model_validate(table)
+        profile = Profile.model_validate(table)
     except ValidationError as problem:
         raise _usage_error(problem, where) from None
+    for left in _placeholders("", profile.model_dump(by_alias=True)):
+        raise UsageError(f"{where}: {left} is still to be filled in", f'it holds "{PLACEHOLDER}"', "give it a value")
+    return profile
+
+
+def _placeholders(where: str, value: Any) -> Iterator[str]:  # noqa: ANN401 - whatever a profile can hold
+    """Name each place that was suggested and not filled in."""
+    if value == PLACEHOLDER:
+        yield where
+    named = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in named:
+        yield from _placeholders(f"{where}.{key}" if where else str(key), inner)
 
 
 def _toml(path: Path) -> dict[str, Any]:

@@ -187,6 +187,7 @@ def _understood(config: pytest.Config) -> tuple[Settings, list[Plan]]:
         cwd=config.invocation_params.dir,
         root=config.rootpath,
         profile_path=options.profile_path(config),
+        baseline_path=options.baseline_path(config),
     )
     return settings, plans
 

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from conformance.outcomes import Inconclusive
+from conformance.profile import PLACEHOLDER
 from conformance.rig.meanings import Meaning, certain, meaning_of
 
-__all__ = ["BASE_URL_PARAMETER", "certain", "sample_arguments", "stanza", "takes_address"]
+__all__ = ["BASE_URL_PARAMETER", "UnknownArguments", "certain", "sample_arguments", "stanza", "takes_address"]
 
 BASE_URL_PARAMETER = "gerrit_base_url"
 DEEPEST = 8
@@ -30,7 +31,7 @@ def sample_arguments(tool: Mapping[str, Any], told: Mapping[str, Any] | None) ->
         told: the arguments of the profile, which win over everything.
 
     Raises:
-        Inconclusive: a required parameter is of unknown meaning, or its schema admits nothing that would be right.
+        UnknownArguments: a required parameter is of unknown meaning, or its schema admits nothing that would be right.
     """
     if told is not None:
         return dict(told)
@@ -46,11 +47,21 @@ def sample_arguments(tool: Mapping[str, Any], told: Mapping[str, Any] | None) ->
         except _UnknownError:
             unknown.append(name)
     if unknown:
-        raise Inconclusive(
+        raise UnknownArguments(
             f"nobody can tell from its name and schema what {' and '.join(unknown)} of {tool['name']} should be",
-            supply=stanza(str(tool["name"]), {**values, **dict.fromkeys(unknown, "…")}),
+            tool=str(tool["name"]),
+            arguments={**values, **dict.fromkeys(unknown, PLACEHOLDER)},
         )
     return values
+
+
+class UnknownArguments(Inconclusive):
+    """A tool cannot be called, as nobody knows with what."""
+
+    def __init__(self, reason: str, *, tool: str, arguments: Mapping[str, Any]) -> None:
+        """Keep what is known of the arguments, with placeholders for the rest."""
+        super().__init__(reason, supply=stanza(tool, arguments))
+        self.arguments = arguments
 
 
 def takes_address(tool: Mapping[str, Any]) -> bool:
