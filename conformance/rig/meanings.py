@@ -6,6 +6,7 @@ Only names whose meaning is certain stand here. A name that may as well be that 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,6 +36,11 @@ def _lists(*values: Any) -> Values:  # noqa: ANN401 - JSON values
 
 
 ALICE, BOB = "alice@example.com", "bob@example.com"
+HAZEL = "hazel@example.com"
+"""Somebody who is on no change yet."""
+SECOND_BRANCH = "stable"
+DRAFT_ID = "d7af7000_0c0ffee0"
+"""A draft of the caller's on the usual change."""
 NOTE = "A note from the conformance suite"
 
 MEANINGS = (
@@ -47,7 +53,10 @@ MEANINGS = (
     Meaning(names=("project", "repo", "repository"), values=("demo",), entity=True),
     Meaning(names=("projects", "repos", "repositories"), values=_lists("demo"), entity=True),
     Meaning(names=("branch",), values=("master", "refs/heads/master"), entity=True),
-    Meaning(names=("dest_branch", "destination_branch", "target_branch"), values=("master", "refs/heads/master")),
+    Meaning(
+        names=("dest_branch", "destination_branch", "target_branch", "destination"),
+        values=(SECOND_BRANCH, f"refs/heads/{SECOND_BRANCH}"),
+    ),
     Meaning(
         names=("path", "file_path", "file", "filename", "file_name"),
         values=("leaves.py", "docs/guide.md"),
@@ -61,6 +70,9 @@ MEANINGS = (
         within="change",
     ),
     Meaning(names=("line", "line_number"), values=(1, "1")),
+    Meaning(names=("draft_id",), values=(DRAFT_ID,), entity=True, within="change"),
+    Meaning(names=("content", "new_content", "file_content"), values=(f"# {NOTE}\n",)),
+    Meaning(names=("wip", "work_in_progress", "unresolved"), values=(True,)),
     Meaning(names=("revision", "revision_id", "rev"), values=("current", 1, "1"), entity=True, within="change"),
     Meaning(
         names=("patchset", "patch_set", "patchset_id", "patch_set_id", "patchset_number", "patch_set_number"),
@@ -79,7 +91,7 @@ MEANINGS = (
     Meaning(names=("limit", "max_results", "max_count", "page_size", "n"), values=(5, "5"), entity=True, amount=True),
     Meaning(names=("start", "offset", "skip"), values=(0, "0"), entity=True, amount=True),
     Meaning(names=("query", "q", "change_query"), values=("status:open",)),
-    Meaning(names=("topic", "topic_name"), values=("leaves",)),
+    Meaning(names=("topic", "topic_name", "new_topic"), values=("leaves",)),
     Meaning(names=("hashtag",), values=("leaves",)),
     Meaning(names=("hashtags",), values=_lists("leaves", "twigs")),
     Meaning(names=("label", "label_name"), values=("Code-Review",)),
@@ -88,7 +100,10 @@ MEANINGS = (
     Meaning(names=("start_date", "from_date"), values=("2000-01-01", "2000-01-01T00:00:00Z")),
     Meaning(names=("end_date", "to_date"), values=("2100-01-01", "2100-01-01T00:00:00Z")),
     Meaning(
-        names=("message", "review_message", "comment", "reason", "note", "description", "subject"),
+        names=(
+            "message", "review_message", "commit_message", "comment", "comment_text", "reason", "note", "description",
+            "subject",
+        ),
         values=(NOTE, "A note"),
     ),
 )
@@ -99,7 +114,8 @@ BY_NAME: Mapping[str, Meaning] = {name: one for one in MEANINGS for name in one.
 
 def meaning_of(name: str) -> Meaning | None:
     """Give what a parameter of this name means, in whatever case it is written; None where nobody can tell."""
-    return BY_NAME.get(name.lower())
+    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().replace("-", "_")
+    return BY_NAME.get(snake) or BY_NAME.get(snake.removeprefix("gerrit_"))
 
 
 def certain(arguments: Mapping[str, Any]) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 from conformance.outcomes import Inconclusive
 from conformance.profile import PLACEHOLDER
+from conformance.rig.descriptions import described, meaning_by_text
 from conformance.rig.meanings import Meaning, certain, meaning_of
 
 __all__ = ["BASE_URL_PARAMETER", "UnknownArguments", "certain", "sample_arguments", "stanza", "takes_address"]
@@ -36,7 +37,7 @@ def sample_arguments(tool: Mapping[str, Any], told: Mapping[str, Any] | None) ->
     if told is not None:
         return dict(told)
     schema = tool.get("inputSchema") or {}
-    sampler = _Sampler({**schema.get("definitions", {}), **schema.get("$defs", {})})
+    sampler = _Sampler({**schema.get("definitions", {}), **schema.get("$defs", {})}, described(tool))
     values: dict[str, Any] = {}
     unknown: list[str] = []
     for name in schema.get("required", ()):
@@ -48,7 +49,7 @@ def sample_arguments(tool: Mapping[str, Any], told: Mapping[str, Any] | None) ->
             unknown.append(name)
     if unknown:
         raise UnknownArguments(
-            f"nobody can tell from its name and schema what {' and '.join(unknown)} of {tool['name']} should be",
+            f"nobody can tell from names, schema and description what {' and '.join(unknown)} of {tool['name']} should be",
             tool=str(tool["name"]),
             arguments={**values, **dict.fromkeys(unknown, PLACEHOLDER)},
         )
@@ -84,8 +85,9 @@ class _UnknownError(Exception):
 class _Sampler:
     """Chooses values under the definitions of one tool's schema."""
 
-    def __init__(self, definitions: Schema) -> None:
+    def __init__(self, definitions: Schema, described: Mapping[str, str]) -> None:
         self._definitions = definitions
+        self._described = described
 
     def value(self, name: str, schema: Schema, depth: int = DEEPEST) -> Any:  # noqa: ANN401 - any JSON value
         """Give the first value that its schema admits.
@@ -103,7 +105,7 @@ class _Sampler:
         """Give what the schema itself names, then what the name means, then what the parts of a model mean."""
         variants = list(self._variants(schema))
         yield from (variant[key] for variant in variants for key in ("const", "default") if key in variant)
-        meaning = meaning_of(name)
+        meaning = meaning_of(name) or self._told(name, schema, top=depth == DEEPEST)
         if meaning is not None:
             yield from _right_values(meaning, variants)
         yield from (value for variant in variants for key in ("examples", "enum") for value in variant.get(key) or ())
@@ -111,6 +113,12 @@ class _Sampler:
             for variant in variants:
                 yield from self._made(name, variant, depth - 1)
         yield from (None for variant in variants if variant.get("type") == "null")
+
+    def _told(self, name: str, schema: Schema, *, top: bool) -> Meaning | None:
+        """Give the meaning that is told in words; those of the tool are about its own parameters."""
+        told = schema.get("description") if isinstance(schema, Mapping) else None
+        text = told if isinstance(told, str) else self._described.get(name, "") if top else ""
+        return meaning_by_text(text)
 
     def _made(self, name: str, variant: Schema, depth: int) -> Iterator[Any]:
         """Fill a model by its own parameters; a list of models gets one element."""
