@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from copy import copy
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from typing import Any, Self
@@ -68,7 +69,7 @@ class Examination:
         self._given_rig = rig
         self._without = without
         self._stack = AsyncExitStack()
-        self._memory = Memory()
+        self._seen, self._verdicts = Memory(), Memory()
         self._began = time.monotonic()
 
     async def __aenter__(self) -> Self:
@@ -85,17 +86,28 @@ class Examination:
         except BaseException:
             await self._stack.aclose()
             raise
-        self.observed = Observations(self.subject, rig=self.rig, profile=self.profile, memory=self._memory)
+        self.observed = Observations(self.subject, rig=self.rig, profile=self.profile, memory=self._seen)
         return self
 
     async def __aexit__(self, *_: object) -> None:
         """Stop what still runs, and the rig where it is our own."""
-        await self._memory.forget()
+        await self._verdicts.forget()
+        await self._seen.forget()
         await self._stack.aclose()
 
     async def foresee(self) -> None:
         """Begin every scenario beside each other, and return at once: worth it where most clauses will be judged."""
         await self.observed.foresee()
+
+    def leaving_out(self, clause_id: str) -> Examination:
+        """Give an examination for which that clause does not exist, and which has seen all that this one has.
+
+        It lives as long as this one, and is not to be entered.
+        """
+        other = copy(self)
+        other._without = self._without | {clause_id}  # noqa: SLF001 - its own class
+        other._verdicts = Memory()  # noqa: SLF001 - likewise
+        return other
 
     async def judge(self, clause: Clause) -> Judgement:
         """Judge one clause; never raises for what the subject does."""
@@ -117,7 +129,7 @@ class Examination:
 
     async def _verdict(self, clause: Clause, tool: str) -> Verdict:
         """Judge a clause on one tool (or on the whole subject), once."""
-        return await self._memory.once((clause.id, tool), lambda: self._decide(clause, tool))
+        return await self._verdicts.once((clause.id, tool), lambda: self._decide(clause, tool))
 
     async def _decide(self, clause: Clause, tool: str) -> Verdict:
         barrier = await self._barrier(clause, tool)

@@ -49,7 +49,7 @@ def sample_arguments(tool: Mapping[str, Any], told: Mapping[str, Any] | None) ->
             unknown.append(name)
     if unknown:
         raise UnknownArguments(
-            f"nobody can tell from names, schema and description what {' and '.join(unknown)} of {tool['name']} should be",
+            f"neither name, schema nor description tells what {' and '.join(unknown)} of {tool['name']} should be",
             tool=str(tool["name"]),
             arguments={**values, **dict.fromkeys(unknown, PLACEHOLDER)},
         )
