@@ -116,6 +116,7 @@ def _selftest_parser(commands: _Commands) -> argparse.ArgumentParser:
     parser.add_argument(
         "--jobs", metavar="N", type=_jobs, default=2 * max(2, os.cpu_count() or 2), help="how many at a time"
     )
+    parser.add_argument("--table", metavar="FILE", type=Path, help="with --full: write every outcome into FILE (JSON)")
     parser.add_argument("--specimens", metavar="DIR", type=Path, help="try the specimens in DIR/extensions instead")
     parser.set_defaults(command=_selftest)
     return parser
@@ -219,7 +220,7 @@ async def _written_profile(target: str) -> str:
 
 
 def _selftest(parsed: argparse.Namespace) -> int:
-    from conformance import selftest  # noqa: PLC0415 - brings the whole rig; `list` and `explain` do without
+    from conformance import matrix, selftest  # noqa: PLC0415 - brings the whole rig; `list` and `explain` do without
     from conformance.programs import require_curl  # noqa: PLC0415
     from conformance.report.progress import CountingLine  # noqa: PLC0415
     from conformance.settings import Settings  # noqa: PLC0415
@@ -231,7 +232,10 @@ def _selftest(parsed: argparse.Namespace) -> int:
         full=parsed.full,
         bytecode=parsed.pyc,
         jobs=parsed.jobs,
+        rows=[] if parsed.table else None,
     )
+    if parsed.table and not parsed.full:
+        raise UsageError("--table shows the full square", "without --full a part of it is judged", "add --full")
     with CountingLine(sys.stderr) as line:
         tally = asyncio.run(
             selftest.run(
@@ -240,6 +244,8 @@ def _selftest(parsed: argparse.Namespace) -> int:
                 root=parsed.specimens,
             )
         )
+    if scope.rows is not None:
+        tally.survived += matrix.write(parsed.table, scope.rows).leaning
     if parsed.json:
         _print(json.dumps(asdict(tally), indent=2))
     else:

@@ -19,6 +19,7 @@ from conformance.bytecode import without_source
 from conformance.contracts import registry
 from conformance.contracts.registry import Clause
 from conformance.examine import Examination
+from conformance.matrix import Row, row_of
 from conformance.outcomes import Judgement, Level, Outcome
 from conformance.preparing import prepare
 from conformance.profile import profile_from
@@ -45,6 +46,8 @@ class Scope:
     """Take the source away first."""
     jobs: int = 1
     """How many specimens to judge at the same time."""
+    rows: list[Row] | None = None
+    """Where to put the row of each specimen in the full square; None makes none."""
 
 
 @dataclass(kw_only=True)
@@ -102,7 +105,10 @@ async def _judge_all(tried: Sequence[Specimen], scope: Scope, progress: Progress
             progress(next(numbers), len(tried), specimen)
             try:
                 async with _examination(specimen, rig, scope) as examination:
-                    return [await examination.judge(clause) for clause in clauses_for(specimen, scope)]
+                    judged = [await examination.judge(clause) for clause in clauses_for(specimen, scope)]
+                    if scope.rows is not None:
+                        scope.rows.append(await row_of(examination, specimen, judged))
+                    return judged
             except UsageError as problem:
                 raise UsageError(f"{specimen.label}: {problem.what}", problem.why, problem.remedy) from None
 
