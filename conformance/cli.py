@@ -147,12 +147,12 @@ def _list(parsed: argparse.Namespace) -> int:
 
 
 def _table(clauses: Sequence[Clause]) -> Iterator[str]:
-    family = None
+    family, width = None, max(len(one.id) for one in clauses) + 1
     for clause in clauses:
         if clause.family != family:
             yield title_of(clause.family) if family is None else f"\n{title_of(clause.family)}"
             family = clause.family
-        lead = f"  {clause.id:<18}{clause.level.upper():<8}"
+        lead = f"  {clause.id:<{width}} {clause.level.upper():<8}"
         yield textwrap.fill(clause.summary, _WIDTH, initial_indent=lead, subsequent_indent=" " * len(lead))
 
 
@@ -165,7 +165,7 @@ def _explain(parsed: argparse.Namespace) -> int:
     _print(f"source    {clause.source}")
     _print(f"fix       {clause.fix}")
     if clause.example:
-        _print(textwrap.indent(clause.example, " " * 10))
+        _print(f"example   {textwrap.indent(clause.example, ' ' * 10).lstrip()}")
     if clause.needs:
         _print(f"needs     {', '.join(clause.needs)} to be kept first")
     if clause.excused_by:

@@ -164,7 +164,7 @@ class Examination:
 
     async def _is_of_the_host(self, clause: Clause) -> bool:
         """Tell whether the known good extension breaks the clause on this host as well."""
-        if self.subject.name == MODULE:
+        if self.subject.name == MODULE or clause.judges_host:
             return False
         async with self.rig.control_turn:
             if self.rig.control is None:

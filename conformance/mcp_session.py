@@ -186,6 +186,7 @@ def _order(subject: Subject, home: Path, gateway: Gateway) -> Order:
             "import_path": [str(one) for one in subject.import_path],
             "metadata": str(subject.metadata) if subject.metadata else None,
             "host": None,
+            "instructions": {},
         },
         limits=Limits(seconds=SESSION_SECONDS),
     )

@@ -18,6 +18,7 @@ from conformance.rig import scenarios
 from conformance.rig.rig import Rig
 from conformance.rig.samples import takes_address
 from conformance.rig.scenarios import Bench, Seen
+from conformance.rig.second_tries import with_other_arguments
 from conformance.rig.surroundings import Placement
 from conformance.rig.trial import Trial
 from conformance.scenes import CALLING, FORESEEN
@@ -54,10 +55,13 @@ class Observations:
         """Give the trial in which the subject was loaded and listed, and nothing else.
 
         Raises:
-            Blocked: the subject asks for another interpreter, or the host did not come to the point of importing it.
+            Blocked: the subject asks for another interpreter, or names no module to import, or the host did not come to
+                the point of importing one.
         """
         if why_not := self.bench.subject.blocked:
             raise Blocked(why_not, by="python")
+        if not self.bench.subject.modules:
+            raise Blocked("no entry point leads a host to a module of it", by="EXT-ENTRY")
         trial: Trial = await self._memory.once("survey", lambda: scenarios.loaded(self.bench))
         if not trial.told("importing"):
             why = "; ".join(str(fact["text"]) for fact in trial.told("crash")) or trial.stderr().strip()[-300:]
@@ -95,13 +99,14 @@ class Observations:
     async def _plain(self) -> Seen:
         survey, tools = await self.survey(), await self.tools()
         wanted = {str(about["plugin"]) for about in survey.told("decorated")} | {
-            one.plugin for one in self.profile.canned
+            one.plugin for one in self.profile.canned if one.plugin is not None
         }
         self._place(wanted)
         seen = await scenarios.plain(self.bench, tools)
         asked = {str(fact["name"]) for call in seen.calls.values() for fact in call.told("registry_asked")}
         if self._place(asked):
             seen = await scenarios.plain(self.bench, tools)
+        self.bench = await with_other_arguments(self.bench, tools, seen)
         return seen
 
     def _place(self, plugins: set[str]) -> bool:

@@ -33,7 +33,7 @@ class Evidence:
     """One quoted piece of what happened: a request, an answer, a log line, bytes on stdout."""
 
     kind: str
-    """What is quoted: `request`, `reply`, `log`, `stderr`, `stdout`, `process`, `traceback`, `fact`."""
+    """What is quoted: `request`, `reply`, `log`, `stderr`, `stdout`, `process`, `traceback`, `fact`, `line`."""
     text: str
 
 

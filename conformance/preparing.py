@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from conformance.building import build_wheel, cache_folder
 from conformance.fitting import interpreter_trouble, refuse_foreign_wheel, refuse_unmet
-from conformance.subject import ENTRY_POINT_GROUP, Subject
+from conformance.subject import ENTRY_POINT_GROUP, Subject, misspelt, modules_of
 from conformance.targets import is_project, project_table
 from conformance.usage import UsageError
 
@@ -85,9 +85,8 @@ def _from_installed(subject: Subject, folder: Path) -> Subject:
             f"{subject.target} holds no metadata", f"nothing in {folder} ends in .dist-info", "build the wheel again"
         )
     found = PathDistribution(metadata)
-    modules = [e.value.partition(":")[0].strip() for e in found.entry_points if e.group == ENTRY_POINT_GROUP]
     made = replace(
-        subject, name=found.name, version=found.version, modules=tuple(dict.fromkeys(modules)),
+        subject, name=found.name, version=found.version, modules=modules_of(metadata),
         import_path=(folder,), metadata=metadata, build_from=None,
     )  # fmt: skip
     _refuse_silent(made)
@@ -95,7 +94,8 @@ def _from_installed(subject: Subject, folder: Path) -> Subject:
 
 
 def _refuse_silent(subject: Subject) -> None:
-    if not subject.modules:
+    """Refuse what is no extension; one that only misspells the group of its entry points is, and fails for it."""
+    if not subject.modules and not (subject.metadata and misspelt(subject.metadata)):
         raise UsageError(
             f"{subject.name} advertises no extension",
             f"it has no entry point in the group {ENTRY_POINT_GROUP}",

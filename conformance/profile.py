@@ -9,8 +9,9 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, get_args
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from conformance.usage import UsageError, did_you_mean, nearest
 
@@ -34,7 +35,8 @@ class ExtensionTable(Table):
     required_options: list[str] = Field(default_factory=list)
     """Settings without which `register` may raise, naming them."""
     third_party_hosts: list[str] = Field(default_factory=list)
-    """Hosts other than Gerrit that its tools are meant to contact."""
+    """Hosts other than Gerrit that it is meant to contact, by name (`api.example.org`); each answers `{}` to every
+    request that `[[canned]]` has no answer for."""
 
 
 class ToolTable(Table):
@@ -45,15 +47,24 @@ class ToolTable(Table):
 
 
 class CannedAnswer(Table):
-    """`[[canned]]`: what a plugin that the simulated Gerrit does not know answers."""
+    """`[[canned]]`: what a plugin that the simulated Gerrit does not know answers, or another host than Gerrit."""
 
-    plugin: str
+    plugin: str | None = None
+    """The id of the plugin, which the rig installs on the hosts that are to have it; it or `host` has to be given."""
+    host: str | None = None
+    """The name of a host that is no Gerrit, in place of `plugin`; it counts as one of `third_party_hosts`."""
     path: str
     """The path after the host's own, for example `/changes/1/my-plugin~status`; `*` stands for one segment."""
     method: str = "GET"
     status: int = 200
     json_: Any = Field(default=None, alias="json")
     text: str | None = None
+
+    @model_validator(mode="after")
+    def _answers_for_one(self) -> CannedAnswer:
+        if (self.plugin is None) == (self.host is None):
+            raise ValueError("expected either plugin or host: who gives this answer")
+        return self
 
 
 class Profile(Table):
@@ -64,6 +75,20 @@ class Profile(Table):
     canned: list[CannedAnswer] = Field(default_factory=list)
     waivers: dict[str, str] = Field(default_factory=dict)
     """Known failures: a clause id and the reason why it is accepted for now."""
+
+    def third_parties(self) -> tuple[str, ...]:
+        """Give the names of all hosts but Gerrit's that the profile names, in lower case, without scheme and port."""
+        told = [*self.extension.third_party_hosts, *(one.host for one in self.canned if one.host is not None)]
+        return tuple(dict.fromkeys(map(plain_host_name, told)))
+
+
+def plain_host_name(text: str) -> str:
+    """Give the name in what somebody wrote for a host: its name, its authority, or a URL on it."""
+    try:
+        name = urlsplit(text if "//" in text else f"//{text}").hostname
+    except ValueError:
+        name = None
+    return (name or text).rstrip(".").lower()
 
 
 def load_profile(path: Path | None, root: Path | None = None) -> Profile:

@@ -1,7 +1,8 @@
 """The kill matrix: the suite under test by extensions whose verdict is known.
 
-Every bad specimen has to be FAILed by its own clause and by no other than it declares; every good one has to pass. Each
-is run against its own clause, that clause's prerequisites and neighbours, or against all clauses.
+Every bad specimen has to be FAILed by its own clause and by no other than it declares; every good one has to pass. A
+bad one is run against its own clause, that clause's prerequisites and neighbours, a good one against those that might
+accuse it wrongly; or all against all clauses.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ async def run(scope: Scope, *, progress: Progress, root: Path | None = None) -> 
     """
     ids = {one.id for one in scope.clauses}
     tally = Tally(clauses=len(ids - scope.without))
-    known = [one for one in (*bad_specimens(root), *good_specimens(root)) if one.clause is None or one.clause in ids]
+    known = [one for one in (*bad_specimens(root), *good_specimens(root)) if _is_about(one, ids, scope)]
     tried = [one for one in known if one.only_on in {None, sdk_major()}]
     tally.skipped_for_sdk = len(known) - len(tried)
     tally.survived += [f"{one}/(no specimen)" for one in sorted(ids - {specimen.clause for specimen in known})]
@@ -121,6 +122,13 @@ async def _judge_all(tried: Sequence[Specimen], scope: Scope, progress: Progress
     return [task.result() for task in tasks]
 
 
+def _is_about(specimen: Specimen, ids: set[str], scope: Scope) -> bool:
+    """Tell whether a specimen says anything about the chosen clauses."""
+    if specimen.clause is not None:
+        return specimen.clause in ids
+    return scope.full or not specimen.guards or bool(specimen.guards & ids)
+
+
 def clauses_for(specimen: Specimen, scope: Scope) -> list[Clause]:
     """Choose the clauses to judge on a specimen, in the order of the catalogue."""
     catalogue = registry.catalogue()
@@ -128,6 +136,8 @@ def clauses_for(specimen: Specimen, scope: Scope) -> list[Clause]:
         wanted = set(catalogue.ids())
     elif specimen.clause is None:
         wanted = {one.id for one in scope.clauses}
+        if specimen.guards:
+            wanted &= {need for one in specimen.guards for need in (one, *_prerequisites(catalogue[one]))}
     else:
         own = catalogue[specimen.clause]
         wanted = {own.id, *own.neighbours, *_prerequisites(own)}
@@ -165,5 +175,7 @@ async def _examination(specimen: Specimen, rig: Rig, scope: Scope) -> AsyncItera
     with tempfile.TemporaryDirectory(prefix="specimen-") as folder:
         if scope.bytecode:
             subject = without_source(await prepare(subject, rig), Path(folder))
-        async with Examination(subject, profile=profile, settings=Settings(), rig=rig, without=scope.without) as opened:
+        settings = specimen.settings
+        on = rig.with_host(settings) if specimen.host else rig
+        async with Examination(subject, profile=profile, settings=settings, rig=on, without=scope.without) as opened:
             yield opened

@@ -21,6 +21,8 @@ class Settings:
 
     host: str = field(default="reference", repr=False)
     """`reference`, `installed`, `factory:MODULE:CALLABLE`, or the command that starts a server."""
+    host_path: tuple[Path, ...] = ()
+    """Folders in which the module of a factory is looked for, after the subject's own."""
     limit_seconds: float = 60.0
     """The longest that one trial may take."""
     limit_memory: int = 512 * MEBIBYTE

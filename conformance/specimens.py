@@ -5,7 +5,10 @@ What a specimen declares stands in its code as plain assignments and is read wit
 
 - `ALSO_VIOLATES = ("TOOL-X",)`: clauses that cannot but fail with it;
 - `ONLY_ON = "mcp1"` or `"mcp2"`: the one major version of the SDK on which it is true;
-- `PROFILE = {...}`: the profile that its author would write.
+- `PROFILE = {...}`: the profile that its author would write;
+- `GUARDS = ("TOOL-X",)`: of a good one, the clauses that might accuse it wrongly, on which `selftest` tries it; one
+  that declares none is tried on all;
+- `HOST = "factory:module:callable"`: the host that it is tried on; the module lies in the folder `hosts` beside it.
 """
 
 from __future__ import annotations
@@ -22,13 +25,14 @@ from typing import Any, Literal
 from zipfile import ZipFile
 
 from conformance.building import cache_folder
+from conformance.settings import Settings
 
 SdkMajor = Literal["mcp1", "mcp2"]
 
 _PACKAGE = Path(__file__).resolve().parent
 _SHIPPED = _PACKAGE / "fixtures.zip"
 _IN_THE_REPOSITORY = _PACKAGE.parent / "fixtures"
-_DECLARED = frozenset({"ALSO_VIOLATES", "ONLY_ON", "PROFILE"})
+_DECLARED = frozenset({"ALSO_VIOLATES", "GUARDS", "HOST", "ONLY_ON", "PROFILE"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,11 +47,20 @@ class Specimen:
     also_violates: frozenset[str] = frozenset()
     only_on: SdkMajor | None = None
     profile: dict[str, Any] = field(default_factory=dict)
+    guards: frozenset[str] = frozenset()
+    """Of a good one: the clauses that it shows to accuse nobody wrongly; empty for all of them."""
+    host: str | None = None
+    """A factory that builds the host; None for the reference host."""
 
     @property
     def label(self) -> str:
         """The name in tallies: `CLAUSE/name`, or `good/name`."""
         return f"{self.clause or 'good'}/{self.name}"
+
+    @property
+    def settings(self) -> Settings:
+        """The settings under which it is tried."""
+        return Settings(host=self.host, host_path=(self.path.parent / "hosts",)) if self.host else Settings()
 
 
 class SpecimenError(Exception):
@@ -108,17 +121,31 @@ def read(path: Path, *, clause: str | None) -> Specimen:
     only_on = declared.get("ONLY_ON")
     if only_on not in {None, "mcp1", "mcp2"}:
         raise SpecimenError(f'{path}: ONLY_ON is {only_on!r}, expected "mcp1" or "mcp2"')
-    also = declared.get("ALSO_VIOLATES", ())
-    if isinstance(also, str) or not all(isinstance(one, str) for one in also):
-        raise SpecimenError(f"{path}: ALSO_VIOLATES is {also!r}, expected a tuple of clause ids")
+    host = declared.get("HOST")
+    if host is not None and not str(host).startswith("factory:"):
+        raise SpecimenError(f'{path}: HOST is {host!r}, expected "factory:module:callable"')
     return Specimen(
         name=path.stem if path.is_file() else path.name,
         path=path,
         clause=clause,
-        also_violates=frozenset(also),
+        also_violates=_ids(declared, "ALSO_VIOLATES", path),
+        guards=_ids(declared, "GUARDS", path),
         only_on=only_on,
         profile=declared.get("PROFILE", {}),
+        host=host,
     )
+
+
+def _ids(declared: dict[str, Any], name: str, path: Path) -> frozenset[str]:
+    """Give the clause ids that a specimen declares under a name.
+
+    Raises:
+        SpecimenError: it is no list of texts.
+    """
+    told = declared.get(name, ())
+    if isinstance(told, str) or not all(isinstance(one, str) for one in told):
+        raise SpecimenError(f"{path}: {name} is {told!r}, expected a tuple of clause ids")
+    return frozenset(told)
 
 
 def _extensions_in(folder: Path) -> Iterator[Path]:

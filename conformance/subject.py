@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from hashlib import sha256
+from importlib.metadata import EntryPoint, PathDistribution
 from pathlib import Path
 from typing import Literal
 
 ENTRY_POINT_GROUP = "gerrit_mcp_server.extensions"
 """The group through which a host finds installed extensions (gerrit-mcp-server docs/extensions.md)."""
+
+REFERENCE = re.compile(r"(?P<module>[\w.]+)\s*(:\s*(?P<attribute>[\w.]+)\s*)?(\[.*\]\s*)?$")
+"""The form of an entry point's value, as the standard library reads it."""
 
 _OUTPUT_AT_ROOT = frozenset({"build", "dist", "node_modules", "venv"})
 """Folders that tools leave at the root of a project; deeper down such a name may be a package."""
@@ -56,6 +62,24 @@ class Subject:
             mode = stat.S_IMODE(path.stat().st_mode)
             digest.update(f"{relative}\0{mode:o}\0{sha256(path.read_bytes()).hexdigest()}\n".encode())
         return digest.hexdigest()
+
+
+def advertised(metadata: Path) -> list[EntryPoint]:
+    """Give the entry points by which an installed distribution advertises extensions, in their order."""
+    return [one for one in PathDistribution(metadata).entry_points if one.group == ENTRY_POINT_GROUP]
+
+
+def misspelt(metadata: Path) -> list[EntryPoint]:
+    """Give the entry points whose group is almost the right one: no host looks there, and somebody meant one to."""
+    found = PathDistribution(metadata).entry_points
+    near = set(get_close_matches(ENTRY_POINT_GROUP, {one.group for one in found}, n=9, cutoff=0.8))
+    return [one for one in found if one.group in near - {ENTRY_POINT_GROUP}]
+
+
+def modules_of(metadata: Path) -> tuple[str, ...]:
+    """Give the modules that those entry points name, each once; a value that has not the form of one stands whole."""
+    values = [one.value.strip() for one in advertised(metadata)]
+    return tuple(dict.fromkeys(found["module"] if (found := REFERENCE.match(value)) else value for value in values))
 
 
 def _files(roots: Iterable[Path]) -> Iterator[tuple[str, Path]]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
-from conformance.subject import ENTRY_POINT_GROUP, Subject
+from conformance.subject import Subject, modules_of
 from conformance.usage import UsageError, nearest
 
 ARCHIVES = (".tar.gz", ".tgz", ".zip")
@@ -291,9 +291,7 @@ def _distribution(name: str, path: Sequence[str], text: str) -> Subject | None:
             "remove all but one",
         )
     found = PathDistribution(folders[0])
-    modules = tuple(
-        dict.fromkeys(e.value.partition(":")[0].strip() for e in found.entry_points if e.group == ENTRY_POINT_GROUP)
-    )
+    modules = modules_of(folders[0])
     content = tuple(one for module in modules for one in _content(module, path))
     return Subject(
         target=text, kind="distribution", name=found.name, version=found.version, modules=modules,

@@ -57,6 +57,8 @@ class Fault:
         delay: seconds to wait before the fault is played.
         status: the HTTP status, for `status` and `html`.
         body: the text of the answer, for `status`, `html` and the login page of `redirect`.
+        applied: Gerrit does what it is asked all the same, and only its answer is lost: for kinds that otherwise never
+            reach it.
 
     Raises:
         ValueError: a value that could never hit or mean anything.
@@ -72,6 +74,7 @@ class Fault:
     delay: float = 0.0
     status: int | None = None
     body: str | None = None
+    applied: bool = False
 
     def __post_init__(self) -> None:
         """Refuse early what would silently never happen."""

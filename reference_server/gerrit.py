@@ -55,7 +55,8 @@ def normalize_url(url: str) -> str:
 async def run_curl_for_extension(args: Sequence[str], base_url: str) -> str:
     """Run curl with the credentials of the host that `base_url` names, and return the body.
 
-    With `GERRIT_MCP_RETURN_HTTP_ERRORS=1` the body of an HTTP error is returned too, instead of raising.
+    With `GERRIT_MCP_RETURN_HTTP_ERRORS=1` the body of an HTTP error is returned too, instead of raising. With
+    `GERRIT_MCP_KEEP_PREFIX=1` a body is returned as it came, the prefix `)]}'` in front.
 
     Raises:
         ConfigError: `base_url` is not configured, or its credentials cannot be had.
@@ -64,7 +65,7 @@ async def run_curl_for_extension(args: Sequence[str], base_url: str) -> str:
     answer = await _ask(list(args), base_url)
     if os.environ.get("GERRIT_MCP_RETURN_HTTP_ERRORS") != "1":
         _refuse_failure(answer, next(iter(_targets(args)), base_url))
-    return _without_prefix(answer.body)
+    return answer.body if os.environ.get("GERRIT_MCP_KEEP_PREFIX") == "1" else _without_prefix(answer.body)
 
 
 async def fetch(base_url: str, path: str, query: Query = ()) -> str:

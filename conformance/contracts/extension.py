@@ -31,6 +31,11 @@ ENDINGS = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit"})
         "Let import and register return at once: raise an ordinary exception for what is wrong, and leave "
         "waiting, reading and exiting to the host."
     ),
+    example="""
+        def register(ctx):
+            if shutil.which("dot") is None:
+                raise RuntimeError("the program dot is missing")  # not sys.exit()
+    """,
     neighbours=("EXT-IMPORT", "EXT-RESOURCES", "EXT-QUIET"),
 )
 async def importing_and_registering_leave_the_process_running(observed: Observations) -> None:
@@ -116,6 +121,14 @@ def _traceback(fact: Mapping[str, Any]) -> Evidence:
         "Start no process that outlives its call, bound what you keep in memory, and write diagnostics in "
         "lines, not in floods."
     ),
+    example="""
+        process = await asyncio.create_subprocess_exec("dot", path)
+        try:
+            await process.wait()
+        finally:
+            if process.returncode is None:
+                process.kill()
+    """,
     neighbours=("EXT-EXIT",),
 )
 async def nothing_is_left_behind_and_limits_are_kept(observed: Observations) -> None:
@@ -171,7 +184,12 @@ def _judge_record(trial: Trial, doing: str, observed: Observations) -> None:
     level=MUST,
     source=GUIDE.section("How extensions are discovered"),
     needs=("EXT-EXIT",),
+    excused_by=("EXT-ENTRY", "EXT-SURFACE"),
     fix="Mend what the traceback shows; declare in your project's dependencies everything that you import.",
+    example="""
+        [project]
+        dependencies = ["jinja2>=3"]  # everything that the module imports
+    """,
     neighbours=("EXT-QUIET", "EXT-RESOURCES"),
 )
 async def the_module_imports(observed: Observations) -> None:
@@ -193,6 +211,11 @@ async def the_module_imports(observed: Observations) -> None:
     level=MUST,
     source=MCP_SPEC.section("Transports: stdio"),
     fix="Write diagnostics to ctx.log_path or to sys.stderr; standard output carries the protocol.",
+    example="""
+        print("loaded", file=sys.stderr)
+        with open(ctx.log_path, "a") as log:
+            log.write("loaded\\n")
+    """,
     neighbours=("EXT-IMPORT", "EXT-EXIT", "EXT-VISIBLE"),
 )
 async def standard_output_is_left_to_the_protocol(observed: Observations) -> None:
@@ -228,7 +251,12 @@ def _judge_silence(trial: Trial) -> None:
     level=MUST,
     source=GUIDE.section("Writing an extension"),
     needs=("EXT-IMPORT",),
+    excused_by=("EXT-ENTRY",),
     fix="Define `def register(ctx):` at the top level of the module that the entry point or the variable names.",
+    example="""
+        def register(ctx):
+            ctx.mcp.tool()(get_state)
+    """,
     neighbours=("EXT-QUIET",),
 )
 async def register_accepts_the_context(observed: Observations) -> None:
@@ -256,6 +284,11 @@ async def register_accepts_the_context(observed: Observations) -> None:
     ),
     needs=("EXT-REGISTER",),
     fix="Make it a plain `def register(ctx):`; tools may be coroutine functions, register may not.",
+    example="""
+        def register(ctx):  # not async def
+            @ctx.mcp.tool()
+            async def get_state(change_id: str) -> State: ...
+    """,
     neighbours=("EXT-QUIET", "EXT-VISIBLE"),
 )
 async def register_needs_no_await(observed: Observations) -> None:
@@ -271,10 +304,16 @@ async def register_needs_no_await(observed: Observations) -> None:
     level=MUST,
     source=GUIDE.section("Namespaced configuration"),
     needs=("EXT-REGISTER", "EXT-SYNC"),
+    excused_by=("EXT-SURFACE",),
     fix=(
         'Read every option with a default, as in `ctx.extension_config("NAME").get("option", default)`; '
         "list what cannot have one under required_options in the profile."
     ),
+    example="""
+        def register(ctx):
+            settings = ctx.extension_config("my-extension")
+            limit = settings.get("limit", 25)
+    """,
     neighbours=("EXT-QUIET", "EXT-NONEMPTY"),
 )
 async def register_returns_under_every_form_of_settings(observed: Observations) -> None:
@@ -315,6 +354,11 @@ def _judge_return(form: str, trial: Trial, *, required: list[str]) -> None:
     source=GUIDE.section("How extensions are discovered"),
     needs=("EXT-RETURNS",),
     fix="Register everything before register returns; nothing tells clients of tools that come later.",
+    example="""
+        def register(ctx):
+            for name in ("open", "merged"):
+                ctx.mcp.tool(name=f"list_{name}")(listing(name))  # here, not in a task
+    """,
     neighbours=("EXT-NONEMPTY", "TOOL-WORKS"),
 )
 async def the_first_list_of_tools_is_complete(observed: Observations) -> None:
@@ -348,7 +392,13 @@ def _judge_lists(first: list[str], later: list[str]) -> None:
     level=SHOULD,
     source=field_sense("an extension that registers nothing is installed for nothing, and most often by mistake"),
     needs=("EXT-RETURNS",),
+    excused_by=("EXT-NAMES",),
     fix="Register a tool, a resource or a prompt in register; one that a setting switches off may stay off.",
+    example="""
+        def register(ctx):
+            @ctx.mcp.tool()
+            async def get_state(change_id: str) -> State: ...
+    """,
     neighbours=("EXT-VISIBLE",),
 )
 async def something_is_registered(observed: Observations) -> None:

@@ -17,12 +17,12 @@ from typing import Any
 
 from conformance.outcomes import Level
 
-CATALOGUE_VERSION = "1"
+CATALOGUE_VERSION = "2"
 """Raised whenever a clause is added, or what it demands changes."""
 
 FAMILY_MODULES = (
-    "extension", "loading", "surface", "concurrency", "tools", "results", "faults", "arguments", "egress", "writing",
-    "routing", "routing_lists", "routing_trouble",
+    "extension", "loading", "surface", "tools", "results", "faults", "bodies", "arguments", "egress", "writing",
+    "routing", "routing_lists", "routing_trouble", "concurrency",
 )  # fmt: skip
 """The modules under `conformance.contracts` that hold clauses, in the order of the catalogue."""
 
@@ -95,6 +95,8 @@ class Clause:
     neighbours: tuple[str, ...]
     example: str
     per_tool: bool
+    judges_host: bool
+    """It is the host of the run that keeps or breaks it."""
     check: Callable[..., Awaitable[None]]
 
     @property
@@ -167,6 +169,7 @@ def clause(
     excused_by: tuple[str, ...] = (),
     neighbours: tuple[str, ...] = (),
     per_tool: bool = False,
+    judges_host: bool = False,
 ) -> Callable[[Callable[..., Awaitable[None]]], Callable[..., Awaitable[None]]]:
     """Make an async function a clause.
 
@@ -181,6 +184,7 @@ def clause(
             they name the cause, this one would name a symptom.
         neighbours: ids of other clauses that `selftest` also runs on this clause's specimens, to show no false alarm.
         per_tool: the function takes `(observed, tool)` and is run for every tool of the subject.
+        judges_host: it is the host that keeps or breaks the clause, so its fault is a FAIL, whoever else shows it too.
     """
 
     def mark(check: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
@@ -188,7 +192,8 @@ def clause(
             raise ValueError(f"{clause_id} has no text: its docstring is the clause")
         made = Clause(
             id=clause_id, level=level, source=source, fix=fix, example=inspect.cleandoc(example), needs=needs,
-            excused_by=excused_by, neighbours=neighbours, per_tool=per_tool, check=check,
+            excused_by=excused_by, neighbours=neighbours, per_tool=per_tool,
+            judges_host=judges_host, check=check,
         )  # fmt: skip
         setattr(check, MARK, made)
         return check

@@ -25,6 +25,13 @@ MUST, SHOULD = Level.MUST, Level.SHOULD
     source=GUIDE.section("Writing an extension"),
     needs=("TOOL-WORKS",),
     fix="Annotate the return type with a TypedDict (from typing_extensions), a dataclass or a pydantic model.",
+    example="""
+        class State(TypedDict):
+            status: str
+            labels: list[str]
+
+        async def get_state(change_id: str) -> State: ...
+    """,
     per_tool=True,
     neighbours=("TOOL-WORKS", "TOOL-VALID"),
 )
@@ -76,6 +83,10 @@ def _short(value: object) -> str:
     source=MCP_SPEC.section("Tools: Output Schema"),
     needs=("TOOL-WORKS",),
     fix="Return the declared type and let the SDK make the result; a result put together by hand is checked by nobody.",
+    example="""
+        async def get_state(change_id: str) -> State:
+            return {"status": change["status"], "labels": list(change["labels"])}  # no CallToolResult by hand
+    """,
     per_tool=True,
     neighbours=("TOOL-WORKS", "TOOL-SCHEMA"),
 )
@@ -119,6 +130,41 @@ def _judge_structure(call: Call, schema: Mapping[str, Any]) -> None:
 
 
 @clause(
+    "TOOL-VALID-TEXT",
+    level=SHOULD,
+    source=MCP_SPEC.section("Tools: Output Schema"),
+    needs=("TOOL-WORKS",),
+    fix="Put the same data as JSON into a text block of the result; returning the declared type does it for you.",
+    example="""
+        content = [{"type": "text", "text": json.dumps(answer)}]
+        return CallToolResult.model_validate({"content": content, "structuredContent": answer})
+    """,
+    per_tool=True,
+    neighbours=("TOOL-VALID", "TOOL-WORKS"),
+)
+async def a_text_stands_beside_the_structure(observed: Observations, tool: str) -> None:
+    """A success with `structuredContent` has a text block too, for clients that show or read nothing else.
+
+    What the text says is not compared: it need not be the same. Where the result is empty (no list elements, null), the
+    SDK writes no text, and none is asked for.
+    """
+    wrapped = any(about["name"] == tool and about["wrapped"] for about in (await observed.survey()).told("tool"))
+    call = (await observed.plain()).call(tool)
+    assert call.reply is not None  # noqa: S101 - TOOL-WORKS has seen it succeed
+    structured = call.reply.structured
+    if structured is None:
+        raise NotApplicable("its result is not structured")
+    if wrapped and isinstance(structured, Mapping) and not structured.get("result"):
+        raise NotApplicable("its result is empty")
+    if not any(str(block.get("text", "")).strip() for block in call.reply.content if block.get("type") == "text"):
+        kinds = ", ".join(sorted({str(block.get("type")) for block in call.reply.content})) or "no content at all"
+        raise Finding(
+            expected="a text block beside structuredContent", saw=kinds,
+            evidence=(Evidence(kind="reply", text=_short(structured)), *call.evidence()),
+        )  # fmt: skip
+
+
+@clause(
     "TOOL-RAISES",
     level=MUST,
     source=GUIDE.section("Writing an extension"),
@@ -127,6 +173,10 @@ def _judge_structure(call: Call, schema: Mapping[str, Any]) -> None:
         "Let the exception of run_curl or of json.loads go through, or raise one of your own; a caller "
         "takes a success for the truth."
     ),
+    example="""
+        change = json.loads(await ctx.run_curl([url], base_url))  # no except around it
+        return {"subject": change["subject"]}
+    """,
     per_tool=True,
     neighbours=("TOOL-RAISES-RAW", "TOOL-WORKS", "TOOL-EXIT"),
 )
@@ -160,6 +210,10 @@ async def a_404_becomes_an_error(observed: Observations, tool: str) -> None:
         "Parse the body (json.loads raises on Gerrit's plain text) and return its parts; do not return the "
         "text as it came."
     ),
+    example="""
+        body = await ctx.run_curl([url], base_url)
+        return {"subject": json.loads(body)["subject"]}  # not: return body
+    """,
     per_tool=True,
     neighbours=("TOOL-RAISES", "TOOL-WORKS"),
 )
@@ -220,6 +274,9 @@ def _strings(call: Call) -> Iterator[str]:
         "Pick the settings that you need by name; never return, log or raise with the configuration or a "
         "request's headers."
     ),
+    example="""
+        hosts = [host["name"] for host in ctx.load_config()["gerrit_hosts"]]  # not the whole entries
+    """,
     per_tool=True,
     neighbours=("TOOL-WORKS", "TOOL-RAISES"),
 )

@@ -26,15 +26,17 @@ FIRST, SECOND = HAVING
 DEFAULT = next(plan for plan in HOSTS if plan.default)
 
 
-async def _backed(observed: Observations, tool: str) -> Backing:
+async def backed(observed: Observations, tool: str) -> Backing:
+    """Give how a tool is bound to its plugin; raises NotApplicable for one that is bound to none."""
     backing = await observed.backing(tool)
     if backing is None:
         raise NotApplicable("it is backed by no plugin")
     return backing
 
 
-async def _own_routing(observed: Observations, tool: str) -> None:
-    if (await _backed(observed, tool)).by_host:
+async def own_routing(observed: Observations, tool: str) -> None:
+    """Raise NotApplicable for a tool that does not find its host by itself."""
+    if (await backed(observed, tool)).by_host:
         raise NotApplicable("decided by the host: requires_plugin wraps it")
 
 
@@ -47,12 +49,17 @@ async def _own_routing(observed: Observations, tool: str) -> None:
         "Give the decorated coroutine the parameter `gerrit_base_url: str | None = None`: routing hands the "
         "chosen host over in it."
     ),
+    example="""
+        @ctx.mcp.tool()
+        @requires_plugin("task", ctx.plugin_registry)
+        async def get_tasks(change_id: str, gerrit_base_url: str | None = None) -> Tasks: ...
+    """,
     per_tool=True,
     neighbours=("ROUTE-OPTIONAL", "ROUTE-ORDER", "TOOL-WORKS"),
 )
 async def the_address_is_taken_as_a_keyword(observed: Observations, tool: str) -> None:
     """A plugin-backed tool accepts `gerrit_base_url` as a keyword argument."""
-    backing = await _backed(observed, tool)
+    backing = await backed(observed, tool)
     if backing.by_host:
         if not backing.takes_keyword:
             raise Finding(
@@ -68,12 +75,15 @@ async def the_address_is_taken_as_a_keyword(observed: Observations, tool: str) -
     source=GUIDE.section("Routing behavior"),
     needs=("EXT-NONEMPTY", "ROUTE-KEYWORD"),
     fix="Give the parameter the default None: `gerrit_base_url: str | None = None`.",
+    example="""
+        async def get_tasks(change_id: str, gerrit_base_url: str | None = None) -> Tasks: ...
+    """,
     per_tool=True,
     neighbours=("ROUTE-KEYWORD", "TOOL-WORKS"),
 )
 async def the_address_may_be_left_out(observed: Observations, tool: str) -> None:
     """A plugin-backed tool can be called without `gerrit_base_url`, and with null for it."""
-    backing = await _backed(observed, tool)
+    backing = await backed(observed, tool)
     schema = (await observed.tool(tool)).get("inputSchema") or {}
     if backing.parameter in schema.get("required", ()):
         raise Finding(
@@ -98,12 +108,17 @@ async def the_address_may_be_left_out(observed: Observations, tool: str) -> None
     source=GUIDE.section("Plugin-backed tools and requires_plugin"),
     needs=("EXT-NONEMPTY",),
     fix="Write `@ctx.mcp.tool()` above `@requires_plugin(…)`: what stands below is what the tool runs.",
+    example="""
+        @ctx.mcp.tool()
+        @requires_plugin("task", ctx.plugin_registry)  # below: this is what the tool runs
+        async def get_tasks(change_id: str, gerrit_base_url: str | None = None) -> Tasks: ...
+    """,
     per_tool=True,
     neighbours=("ROUTE-KEYWORD", "TOOL-WORKS"),
 )
 async def the_tool_decorator_stands_outside(observed: Observations, tool: str) -> None:
     """What is registered as the tool is what `requires_plugin` made, not the function that was handed to it."""
-    backing = await _backed(observed, tool)
+    backing = await backed(observed, tool)
     if not backing.by_host:
         raise NotApplicable("it brings routing of its own")
     if not backing.wrapper_used:
@@ -120,12 +135,18 @@ async def the_tool_decorator_stands_outside(observed: Observations, tool: str) -
     needs=("TOOL-WORKS",),
     excused_by=("TOOL-EXIT",),
     fix="Raise an exception with a text, and make it a ToolError of the SDK: version 2 hides the text of any other.",
+    example="""
+        class RefusalError(ToolError, RuntimeError):
+            \"\"\"Its text reaches the caller on every SDK.\"\"\"
+
+        raise RefusalError(f"{url} lacks the plugin task; it is on {', '.join(having)}")
+    """,
     per_tool=True,
     neighbours=("ROUTE-NAMES", "ROUTE-NONE"),
 )
 async def a_refusal_reaches_the_caller_with_its_text(observed: Observations, tool: str) -> None:
     """What a tool raises when no suitable host is found reaches the caller as an error with its text."""
-    await _own_routing(observed, tool)
+    await own_routing(observed, tool)
     named = (await observed.routed("some")).call(tool, "lacks it")
     if named.succeeded and not named.own:
         raise Finding(
@@ -156,17 +177,23 @@ def _gives_a_reason(call: Call, tool: str) -> bool:
         "Leave the choice to requires_plugin, or ask the hosts in the order of gerrit_hosts and take the "
         "first that has the plugin."
     ),
+    example="""
+        for host in ctx.plugin_registry.configured_hosts():
+            if await ctx.plugin_registry.host_has_plugin(host, "task"):
+                return host
+    """,
     per_tool=True,
     neighbours=("ROUTE-GIVEN", "ROUTE-ORDER"),
 )
 async def without_an_address_the_first_host_with_the_plugin_is_asked(observed: Observations, tool: str) -> None:
     """Without `gerrit_base_url`, the first host in the order of `gerrit_hosts` that has the plugin is asked."""
-    await _backed(observed, tool)
+    await backed(observed, tool)
     call = (await observed.routed("some")).call(tool, "no address")
-    _judge_reached(call, FIRST.name, f"{FIRST.url}, the first configured host with the plugin, to be asked")
+    judge_reached(call, FIRST.name, f"{FIRST.url}, the first configured host with the plugin, to be asked")
 
 
-def _judge_reached(call: Call, host: str, expected: str) -> None:
+def judge_reached(call: Call, host: str, expected: str) -> None:
+    """Raise a Finding unless a call succeeded and its own requests reached one host, and that alone."""
     reached = sorted(call.hosts)
     if reached != [host]:
         raise Finding(
@@ -183,14 +210,18 @@ def _judge_reached(call: Call, host: str, expected: str) -> None:
     needs=("TOOL-WORKS",),
     excused_by=("TOOL-EXIT",),
     fix="Use the gerrit_base_url that arrives in the tool: ctx.get_base_url(gerrit_base_url).",
+    example="""
+        if url is not None and await ctx.plugin_registry.host_has_plugin(url, "task"):
+            return ctx.get_base_url(url)
+    """,
     per_tool=True,
     neighbours=("ROUTE-FIRST", "TOOL-BASE"),
 )
 async def a_given_host_with_the_plugin_is_asked(observed: Observations, tool: str) -> None:
     """With the address of a host that has the plugin, that host alone is asked, with one look at its list at most."""
-    await _backed(observed, tool)
+    await backed(observed, tool)
     call = (await observed.routed("some")).call(tool, "has it")
-    _judge_reached(call, SECOND.name, f"{SECOND.url} alone to be asked, as it was given and has the plugin")
+    judge_reached(call, SECOND.name, f"{SECOND.url} alone to be asked, as it was given and has the plugin")
     if len(call.lists) > 1:
         raise Finding(
             expected="at most one request for the list of plugins",
@@ -209,12 +240,18 @@ async def a_given_host_with_the_plugin_is_asked(observed: Observations, tool: st
         "When the given host lacks the plugin, fetch its list once more "
         "(ctx.plugin_registry.invalidate(url)) before refusing."
     ),
+    example="""
+        if not await registry.host_has_plugin(url, "task"):
+            registry.invalidate(url)
+            if not await registry.host_has_plugin(url, "task"):
+                raise RefusalError(...)
+    """,
     per_tool=True,
     neighbours=("ROUTE-NAMES", "ROUTE-GIVEN"),
 )
 async def a_list_without_the_plugin_is_fetched_once_more(observed: Observations, tool: str) -> None:
     """When the given host lacks the plugin, its list is fetched again, exactly once for each call that fails."""
-    await _own_routing(observed, tool)
+    await own_routing(observed, tool)
     seen = await observed.routed("some")
     seen.call(tool, "lacks it")
     call = seen.call(tool, "lacks it, again")
@@ -231,6 +268,10 @@ async def a_list_without_the_plugin_is_fetched_once_more(observed: Observations,
     source=GUIDE.section("Routing behavior"),
     needs=("TOOL-WORKS", "ROUTE-REACHES"),
     fix="Let requires_plugin raise: a tool that catches its RuntimeError hides where the plugin is.",
+    example="""
+        having = await ctx.plugin_registry.hosts_with_plugin("task")
+        raise RefusalError(f"{url} lacks the plugin task; it is on {', '.join(having)}")
+    """,
     per_tool=True,
     neighbours=("ROUTE-SKIPPED", "ROUTE-NONE"),
 )
@@ -239,7 +280,7 @@ async def a_refusal_names_every_host_with_the_plugin(observed: Observations, too
 
     A host without it is named only as the one that was asked for.
     """
-    await _backed(observed, tool)
+    await backed(observed, tool)
     call = (await observed.routed("some")).call(tool, "lacks it")
     expected = f"an error that names {' and '.join(plan.url for plan in HAVING)}"
     if call.succeeded:
@@ -262,12 +303,17 @@ async def a_refusal_names_every_host_with_the_plugin(observed: Observations, too
     source=GUIDE.section("Routing behavior"),
     needs=("TOOL-WORKS",),
     fix="Let requires_plugin raise when no host has the plugin; there is no host to fall back to.",
+    example="""
+        having = await ctx.plugin_registry.hosts_with_plugin("task")
+        if not having:
+            raise RefusalError("no configured host has the plugin task")
+    """,
     per_tool=True,
     neighbours=("ROUTE-NAMES", "ROUTE-SKIPPED"),
 )
 async def nowhere_is_an_error(observed: Observations, tool: str) -> None:
     """When no configured host has the plugin, the call is an error."""
-    await _backed(observed, tool)
+    await backed(observed, tool)
     call = (await observed.routed("nowhere")).call(tool, "no address")
     if call.succeeded:
         raise Finding(expected="isError, as no host has the plugin", saw=call.saw(), evidence=call.evidence())
@@ -282,12 +328,16 @@ async def nowhere_is_an_error(observed: Observations, tool: str) -> None:
         "Decide the route before anything else is asked or done; with requires_plugin outside, the body "
         "does not run at all."
     ),
+    example="""
+        base_url = await host_with_plugin(ctx, gerrit_base_url)  # may raise: first of all
+        body = await ctx.run_curl([f"{base_url}/changes/..."], base_url)
+    """,
     per_tool=True,
     neighbours=("ROUTE-NAMES", "ROUTE-NONE"),
 )
 async def a_refused_call_asks_for_nothing(observed: Observations, tool: str) -> None:
     """When routing fails, the tool itself does not run: nothing but lists of plugins is asked for."""
-    await _backed(observed, tool)
+    await backed(observed, tool)
     refused = [
         (await observed.routed("some")).call(tool, "lacks it"),
         (await observed.routed("nowhere")).call(tool, "no address"),
@@ -307,14 +357,17 @@ async def a_refused_call_asks_for_nothing(observed: Observations, tool: str) -> 
     needs=("TOOL-WORKS", "ROUTE-FIRST"),
     excused_by=("TOOL-EXIT",),
     fix='Leave out entries of the list with "disabled": true; an enabled plugin has no such key.',
+    example="""
+        has = name in plugins and plugins[name].get("disabled") is not True
+    """,
     per_tool=True,
     neighbours=("ROUTE-FIRST",),
 )
 async def a_disabled_plugin_counts_as_absent(observed: Observations, tool: str) -> None:
     """A plugin that is listed with `disabled: true` counts as absent; without the key, or with false, as present."""
-    await _own_routing(observed, tool)
+    await own_routing(observed, tool)
     seen, disabled = await observed.routed("disabled-first"), HOSTS[0]
-    _judge_reached(
+    judge_reached(
         seen.call(tool, "no address"), FIRST.name, f"{FIRST.url} to be asked, as {disabled.url} has the plugin disabled"
     )
     call = seen.call(tool, "disabled there")

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from conformance.contracts.registry import GUIDE, clause, field_sense
 from conformance.outcomes import Blocked, Evidence, Finding, Inconclusive, Level, NotApplicable
+from conformance.rig.contacts import missing_host
 from conformance.rig.samples import BASE_URL_PARAMETER, certain, stanza, takes_address
 from conformance.rig.surroundings import BASE_FORMS, HOSTS, SIMULATED_PLUGINS
 from conformance.rig.trial import Call, host_of
@@ -30,6 +31,10 @@ MUST, SHOULD = Level.MUST, Level.SHOULD
     ),
     needs=("EXT-NONEMPTY",),
     fix="Raise an ordinary exception: the host turns it into the call's error. Ask for what you need with a parameter.",
+    example="""
+        if not roots:
+            raise RuntimeError(f"change {change_id} has no task roots")  # not SystemExit
+    """,
     per_tool=True,
     neighbours=("TOOL-WORKS", "EXT-RESOURCES"),
 )
@@ -71,6 +76,10 @@ def _judge_end(call: Call, seen: Seen) -> None:
         'Put what `get_base_url` gives in front of the path as it is: f"{base_url}/changes/…". It already '
         "ends in /a where the host wants that."
     ),
+    example="""
+        base_url = ctx.get_base_url(gerrit_base_url)
+        url = f"{base_url}/changes/{quote(change_id, safe='')}/detail"  # base_url ends in /a already
+    """,
     per_tool=True,
     neighbours=("TOOL-WORKS", "TOOL-BASE"),
 )
@@ -108,8 +117,24 @@ def _context_path(entry: Entry) -> str:
     level=MUST,
     source=GUIDE.section("Writing an extension"),
     needs=("EXT-NONEMPTY",),
-    excused_by=("TOOL-EXIT", "TOOL-PREFIX", "ROUTE-KEYWORD", "ROUTE-OPTIONAL", "ROUTE-ORDER"),
+    excused_by=(
+        "EXT-SURFACE",
+        "TOOL-EXIT",
+        "TOOL-PREFIX",
+        "TOOL-ENCODE",
+        "TOOL-HOSTILE",
+        "TOOL-XSSI",
+        "TOOL-AUTH",
+        "TOOL-READONLY",
+        "ROUTE-KEYWORD",
+        "ROUTE-OPTIONAL",
+        "ROUTE-ORDER",
+    ),
     fix="Call the tool by hand with the arguments shown; the error text or server.log tells where it went wrong.",
+    example="""
+        body = await ctx.run_curl([f"{base_url}/changes/{quote(change_id, safe='')}"], base_url)
+        return {"subject": json.loads(body)["subject"]}
+    """,
     per_tool=True,
     neighbours=("TOOL-SCHEMA", "TOOL-VALID", "EXT-VISIBLE"),
 )
@@ -133,10 +158,11 @@ async def a_plain_call_succeeds(observed: Observations, tool: str) -> None:
 def _doubt(call: Call, tool: Mapping[str, Any]) -> str:
     """Say why a failure may be that of the arguments, which the suite chose; empty where it cannot be."""
     if not call.own:
-        optional = (tool.get("inputSchema") or {}).get("properties", {}).keys() - {BASE_URL_PARAMETER}
-        return "it may need one of its optional arguments" if optional and not call.arguments else ""
+        optional = (tool.get("inputSchema") or {}).get("properties", {}).keys() - {BASE_URL_PARAMETER, *call.arguments}
+        named = any(re.search(rf"\b{re.escape(name)}\b", call.text) for name in optional)
+        return "it may need one of its optional arguments" if optional and (named or not call.arguments) else ""
     status = call.own[-1].status
-    if status in STATES:
+    if status in STATES or (status == NOT_THERE and call.own[-1].method == "DELETE"):
         return f"Gerrit answered {status}, as the simulated world is not in the state that it needs"
     if status in REFUSALS and not certain(call.arguments):
         return f"Gerrit answered {status} to arguments that the suite chose"
@@ -152,12 +178,8 @@ REFUSALS = STATES | {400, 403, 422}
 
 def _judge_what_was_missing(call: Call) -> None:
     """Say what to supply where the surroundings lacked something that the tool needs."""
-    if call.refused:
-        raise Inconclusive(
-            f"it asked {call.refused[0]}, which the suite does not let it reach",
-            supply="arguments with which it needs no host but Gerrit",
-            evidence=call.evidence(),
-        )
+    if other := missing_host(call):
+        raise other
     for entry in call.own:
         view = re.search(r"/([a-z][\w-]*)~[\w.-]+(?:/|$)", entry.gerrit_path.removeprefix("/changes/"))
         unknown = view is not None and view[1] not in SIMULATED_PLUGINS
@@ -193,6 +215,10 @@ def _log(call: Call) -> tuple[Evidence, ...]:
     needs=("TOOL-WORKS",),
     excused_by=("TOOL-EXIT",),
     fix="Give the parameter to ctx.get_base_url(gerrit_base_url) and use nothing but what that gives back.",
+    example="""
+        async def get_state(change_id: str, gerrit_base_url: str | None = None) -> State:
+            base_url = ctx.get_base_url(gerrit_base_url)
+    """,
     per_tool=True,
     neighbours=("TOOL-WORKS", "TOOL-PREFIX", "ROUTE-GIVEN"),
 )

@@ -40,7 +40,7 @@ async def host_with_plugin(registry: Any, url: str | None) -> str:  # noqa: ANN4
         registry.invalidate(url)
         if not await registry.host_has_plugin(url, PLUGIN):
             having = ", ".join(await registry.hosts_with_plugin(PLUGIN)) or "none"
-            raise RefusalError(f"{url} lacks the plugin {PLUGIN}; hosts that have it: {having}")
+            raise RefusalError(f"{url} is not known to have the plugin {PLUGIN}; hosts that have it: {having}")
     return url
 
 

@@ -57,6 +57,8 @@ class ClauseRecord(Record):
     seconds: float = 0.0
     summary: str = ""
     fix: str = ""
+    example: str = ""
+    """A few lines of code that keep the clause."""
     reason: str = ""
     """Why it is blocked, inconclusive, not applicable or was not run."""
     supply: str = ""
@@ -186,6 +188,7 @@ def _facts(clause: Clause) -> dict[str, Any]:
         "source": str(clause.source),
         "summary": clause.summary,
         "fix": clause.fix,
+        "example": clause.example,
     }
 
 

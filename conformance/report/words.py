@@ -72,6 +72,8 @@ def block(record: ClauseRecord, subject: str) -> list[str]:
         lines += [line for one in finding.evidence for line in _quoted(one)]
         lines.append(_labelled("contract", f"{record.source}    gerrit-conformance explain {record.id}"))
         lines.append(_labelled("fix", finding.hint or record.fix))
+        if record.example:
+            lines.append(_labelled("example", record.example))
     return [visible(line) for line in lines]
 
 

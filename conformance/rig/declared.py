@@ -49,7 +49,7 @@ def _installed() -> _Installed:
             continue  # what an interrupted uninstall leaves
         name = canonicalize_name(told)
         requires.setdefault(name, wanted)
-        for module in _top_level(found):
+        for module in top_level(found):
             owners[module].add(name)
     return _Installed(requires=requires, owners=owners, host=frozenset(_closure(HOST_BRINGS, requires)))
 
@@ -63,7 +63,7 @@ def _told(found: Distribution) -> tuple[str, list[str]]:
     return head["Name"] or "", head.get_all("Requires-Dist") or []
 
 
-def _top_level(found: Distribution) -> Iterator[str]:
+def top_level(found: Distribution) -> Iterator[str]:
     """Give the top-level modules of a distribution, by what its installer has recorded."""
     record = found.read_text("RECORD")
     if record is None:

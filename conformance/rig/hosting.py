@@ -35,7 +35,7 @@ _ADVERTISING: list[str] = []
 
 def warm() -> Any:  # noqa: ANN401 - the application of the reference host
     """Fill the warm process, before any fork: the SDK's imports and the core tools are what costs time."""
-    from conformance.rig import declared, observing  # noqa: F401, PLC0415 - loaded here so that no child loads them
+    from conformance.rig import clock, declared, watchers  # noqa: F401, PLC0415 - loaded here so that no child loads them
     from reference_server import factory, names  # noqa: PLC0415 - in the warm process only
 
     names.install()
@@ -77,32 +77,44 @@ def serve(payload: dict[str, Any], channel: Channel) -> None:
     null; with one, undeclared dependencies are not importable), `host` (null, or `module:callable` of a factory),
     `instructions` (what else to do or to watch, by name; empty in most trials).
     """
-    from conformance.rig.observing import Observer  # noqa: PLC0415 - already loaded by `warm`
+    from conformance.rig.watchers import Watchers  # noqa: PLC0415 - already loaded by `warm`
 
     sys.path[:0] = payload["import_path"]
     for folder in payload["import_path"]:  # of all others, what the warm process knows is checked by their times
         sys.path_importer_cache.pop(folder, None)
     _leave_out_others(payload["metadata"])
     channel.tell("phase", name="import")
-    application = _application(payload["host"], channel)
+    application = _on_its_clock(payload, channel)
     if payload["metadata"]:
         from conformance.rig.declared import refuse_undeclared  # noqa: PLC0415 - already loaded by `warm`
 
         refuse_undeclared(payload["metadata"], payload["host"])
-    observer = Observer(channel, application)
-    observer.watch_host()
+    watchers = Watchers(channel, payload, application, build=lambda: _another_application(payload["host"], channel))
     for name in payload["modules"]:
         if not _import(name, channel):
             channel.tell("phase", name="end")
             return
-        observer.watch_register(name)
+        watchers.imported(name)
     channel.tell("phase", name="register")
+    watchers.before_loading()
     application.load()
-    observer.tell_tools()
+    watchers.after_loading()
     channel.tell("phase", name="calls")
     channel.tell("loaded")
     application.serve_stdio(channel.protocol_in, channel.protocol_out)
     channel.tell("phase", name="end")
+
+
+def _on_its_clock(payload: dict[str, Any], channel: Channel) -> Any:  # noqa: ANN401 - the application of any host
+    """Give the application, on a clock that can be put forward where the trial asks for one."""
+    from conformance.rig import clock  # noqa: PLC0415 - already loaded by `warm`
+
+    if clock.INSTRUCTION not in payload["instructions"]:
+        return _application(payload["host"], channel)
+    places = clock.install(channel)
+    application = _application(payload["host"], channel)
+    clock.reach(application.context.plugin_registry, places)
+    return application
 
 
 def _application(factory: str | None, channel: Channel) -> Any:  # noqa: ANN401 - the application of whichever host
@@ -111,6 +123,15 @@ def _application(factory: str | None, channel: Channel) -> Any:  # noqa: ANN401 
         return channel.preloaded["conformance.rig.hosting:warm"]
     module, _, attribute = factory.partition(":")
     return getattr(importlib.import_module(module), attribute or "build")()
+
+
+def _another_application(factory: str | None, channel: Channel) -> Any:  # noqa: ANN401 - as above
+    """Build a second host beside the first, in the same way."""
+    if factory is not None:
+        return _application(factory, channel)
+    from reference_server.factory import build  # noqa: PLC0415 - already loaded by `warm`
+
+    return build()
 
 
 def _leave_out_others(metadata: str | None) -> None:
@@ -134,10 +155,16 @@ def _import(name: str, channel: Channel) -> bool:
     try:
         importlib.import_module(name)
     except BaseException as problem:  # noqa: BLE001 - whatever a stranger's module raises is the fact to tell
-        channel.tell("import_failed", module=name, **raised(problem))
+        channel.tell("import_failed", module=name, unfound=_unfound(name, problem), **raised(problem))
         return False
     channel.tell("imported", module=name)
     return True
+
+
+def _unfound(name: str, problem: BaseException) -> bool:
+    """Tell whether there is no module of that name, as opposed to one that fails to import something else."""
+    missing = problem.name if isinstance(problem, ModuleNotFoundError) else None
+    return missing is not None and f"{name}.".startswith(f"{missing}.")
 
 
 def raised(problem: BaseException) -> dict[str, str]:

@@ -101,7 +101,14 @@ MEANINGS = (
     Meaning(names=("end_date", "to_date"), values=("2100-01-01", "2100-01-01T00:00:00Z")),
     Meaning(
         names=(
-            "message", "review_message", "commit_message", "comment", "comment_text", "reason", "note", "description",
+            "message",
+            "review_message",
+            "commit_message",
+            "comment",
+            "comment_text",
+            "reason",
+            "note",
+            "description",
             "subject",
         ),
         values=(NOTE, "A note"),

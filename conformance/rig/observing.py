@@ -16,6 +16,9 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass, is_dataclass
 from typing import TYPE_CHECKING, Any
 
+from conformance.rig.decorating import tell_changes, told_end
+from conformance.rig.describing import bare_parameters
+
 if TYPE_CHECKING:
     from conformance.rig.channel import Channel
 
@@ -88,7 +91,7 @@ class Observer:
                 @functools.wraps(inner)
                 async def wrapper(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - passed on unchanged
                     self._tell("routed", index=index, plugin=plugin_name)
-                    return await inner(*args, **kwargs)
+                    return await told_end(self._tell, index, inner(*args, **kwargs))
 
                 parameter = str(options.get("param_name", "gerrit_base_url"))
                 self._decorated.append(
@@ -110,7 +113,7 @@ class Observer:
             return
         self._tell(
             "register", module=module_name, exists=True, callable=callable(register),
-            made_of=type(register).__name__, refuses=_binding_problem(register) if callable(register) else "",
+            made_of=type(register).__name__, refuses=binding_problem(register) if callable(register) else "",
         )  # fmt: skip
         if callable(register):
             module.register = self._observed_register(module_name, register)  # type: ignore[attr-defined]
@@ -126,7 +129,7 @@ class Observer:
                 self._tell("register_raised", module=module_name, **raised(problem))
                 raise
             added = self._added()
-            self._tell("register_returned", module=module_name, deferred=_deferred(result, added), added=added)
+            self._tell("register_returned", module=module_name, deferred=deferred(result, added), added=added)
             if inspect.iscoroutine(result):
                 result.close()  # nobody awaits it; closed, it cannot warn on stderr
                 return None
@@ -163,6 +166,7 @@ class Observer:
                 is_async=_is_async(tool.fn),
                 wrapped=tool.fn_metadata.wrap_output,
                 model_problem=_model_problem(tool),
+                bare=bare_parameters(tool.fn),
             )
         for index, one in enumerate(self._decorated):
             routed = [name for name, tool in tools.items() if _reaches(tool.fn, one.wrapper)]
@@ -173,8 +177,14 @@ class Observer:
                 takes_keyword=_takes_keyword(one.function, one.parameter), tools=routed, bare_tools=bare,
             )  # fmt: skip
 
+    def compare_decorated(self) -> None:
+        """Tell what `requires_plugin` changed of each function that was handed to it."""
+        for index, one in enumerate(self._decorated):
+            inner = one.wrapper.__wrapped__  # type: ignore[attr-defined]
+            tell_changes(self._tell, self._application.mcp, index, one.function, inner)
 
-def _deferred(result: Any, added: list[str]) -> str:  # noqa: ANN401 - whatever a stranger's register gives back
+
+def deferred(result: Any, added: list[str]) -> str:  # noqa: ANN401 - whatever a stranger's register gives back
     """Name what `register` gave back instead of doing its work; empty where it did it."""
     if inspect.isawaitable(result):
         return "an awaitable"
@@ -186,7 +196,7 @@ def _deferred(result: Any, added: list[str]) -> str:  # noqa: ANN401 - whatever 
     return "a context manager" if is_manager and inspect.isgenerator(getattr(result, "gen", None)) else ""
 
 
-def _binding_problem(register: Callable[..., Any]) -> str:
+def binding_problem(register: Callable[..., Any]) -> str:
     """Tell why `register(ctx)` cannot be called, or nothing if it can (or nobody can tell)."""
     try:
         inspect.signature(register).bind(object())
@@ -232,11 +242,10 @@ def _takes_keyword(function: Callable[..., Any], parameter: str) -> bool:
 
 
 def _is_async(function: Any) -> bool:  # noqa: ANN401 - any callable
-    return any(map(_is_coroutine_function, _chain(function)))
-
-
-def _is_coroutine_function(function: Any) -> bool:  # noqa: ANN401 - any callable, an object with __call__ included
-    return any(inspect.iscoroutinefunction(one) for one in (function, vars(type(function)).get("__call__")))
+    """Tell whether the SDK awaits a tool: what a plain function wraps does not count, as nobody sees through it."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return any(inspect.iscoroutinefunction(one) for one in (function, getattr(function, "__call__", None)))  # noqa: B004
 
 
 def _model_problem(tool: Any) -> str:  # noqa: ANN401 - the SDK's tool

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
 import os
 import shutil
@@ -17,13 +18,21 @@ from typing import TYPE_CHECKING, Any, Self
 
 from conformance.rig.limits import Limits
 from conformance.rig.masking import Masking
-from conformance.rig.surroundings import IMPORT_SECONDS, Credentials, Surroundings, build_world, configuration
+from conformance.rig.surroundings import (
+    IMPORT_SECONDS,
+    Credentials,
+    Surroundings,
+    build_world,
+    configuration,
+    third_party_answers,
+)
 from conformance.rig.trial import Fact, Trial
 from conformance.rig.warm import Order, WarmProcess
 from conformance.settings import Settings
 from conformance.subject import Subject
 from conformance.wire.client import Client, WireTrouble
 from mock_gerrit.serving.authority import CertificateAuthority
+from mock_gerrit.serving.elsewhere import Elsewhere
 from mock_gerrit.serving.gateway import Gateway
 
 if TYPE_CHECKING:
@@ -79,10 +88,23 @@ class Rig:
         """Enter a resource that lives as long as the rig."""
         await self._stack.enter_async_context(resource)
 
+    def with_host(self, settings: Settings) -> Rig:
+        """Give a rig on the same warm process whose trials are on the host that other settings name."""
+        other = copy.copy(self)
+        other.settings, other.control, other.control_turn = settings, None, asyncio.Lock()
+        return other
+
     def world(self, surroundings: Surroundings) -> World:
         """Give a world of one's own for these surroundings; the first of a kind is built, the others are copied."""
         kind = repr(
-            replace(surroundings, extensions=None, returns_http_errors=False, masks_errors=False, instructions={})
+            replace(
+                surroundings,
+                extensions=None,
+                returns_http_errors=False,
+                keeps_prefix=False,
+                masks_errors=False,
+                instructions={},
+            )
         )
         if kind not in self._worlds:
             self._worlds[kind] = build_world(surroundings, self.credentials)
@@ -99,7 +121,12 @@ class Rig:
             await stack.enter_async_context(self._places)
             home = Path(tempfile.mkdtemp(prefix="trial-", dir=self.folder))
             stack.callback(shutil.rmtree, home, ignore_errors=True)
-            gateway = Gateway(world, authority=self.authority, listener=await self.warm.listen())
+            gateway = Gateway(
+                world,
+                authority=self.authority,
+                listener=await self.warm.listen(),
+                elsewhere=Elsewhere(third_party_answers(surroundings)),
+            )
             await stack.enter_async_context(gateway)
             child = await self.warm.start(self._order(subject, surroundings, home, gateway))
             trial = Trial(
@@ -113,6 +140,7 @@ class Rig:
                 yield trial
             finally:
                 trial.record = await asyncio.shield(self._close(trial))
+                trial.gather()
                 trial.last_words = trial.let_out()
                 self.gerrit_calls += trial.requests + trial.world.journal.mark()
 
@@ -191,7 +219,7 @@ class Rig:
             watched=[str(home)],
             payload={
                 "modules": list(subject.modules),
-                "import_path": [str(one) for one in subject.import_path],
+                "import_path": [str(one) for one in (*subject.import_path, *self.settings.host_path)],
                 "metadata": str(subject.metadata) if subject.metadata else None,
                 "host": self._factory(),
                 "instructions": dict(surroundings.instructions),
@@ -225,6 +253,8 @@ class Rig:
             made["GERRIT_MCP_MASK_ERRORS"] = "1"
         if surroundings.returns_http_errors:
             made["GERRIT_MCP_RETURN_HTTP_ERRORS"] = "1"
+        if surroundings.keeps_prefix:
+            made["GERRIT_MCP_KEEP_PREFIX"] = "1"
         if subject.kind == "module":
             made["GERRIT_MCP_EXTENSIONS"] = ",".join(subject.modules)
         return {**_kept_environment(), **made}

@@ -22,6 +22,7 @@ from conformance.subject import Subject
 
 if TYPE_CHECKING:
     from mock_gerrit.faults import Fault
+    from mock_gerrit.world import World
 
 LATE_SECONDS = 1.5
 """How long EXT-VISIBLE waits for tools that come after the first list."""
@@ -39,6 +40,8 @@ class Bench:
     subject: Subject
     profile: Profile
     plugins: tuple[str, ...] = SIMULATED_PLUGINS
+    chosen: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Arguments with which tools work that the plainest ones did not suit."""
 
     def surroundings(self, **changes: Any) -> Surroundings:  # noqa: ANN401 - fields of Surroundings
         """Give the usual surroundings of this subject, with `changes`."""
@@ -46,6 +49,7 @@ class Bench:
             "plugins": self.plugins,
             "extensions": self.block(),
             "canned": tuple(self.profile.canned),
+            "third_parties": self.profile.third_parties(),
         }
         return Surroundings(**{**usual, **changes})
 
@@ -57,7 +61,7 @@ class Bench:
     def arguments(self, tool: ToolEntry) -> dict[str, Any]:
         """Give sample arguments for a tool; raises Inconclusive where they cannot be known."""
         told = self.profile.tools.get(str(tool["name"]))
-        return sample_arguments(tool, told.arguments if told else None)
+        return sample_arguments(tool, told.arguments if told else self.chosen.get(str(tool["name"])))
 
 
 @dataclass(kw_only=True)
@@ -144,8 +148,12 @@ class Step:
     name: str = ""
     added: Mapping[str, Any] = field(default_factory=dict)
     """Arguments on top of the plainest ones."""
+    instead: Mapping[str, Any] | None = None
+    """All arguments, where the plainest ones do not count."""
     faults: tuple[Fault, ...] = ()
     """What goes wrong at the hosts during the call."""
+    prepare: Callable[[World], None] | None = None
+    """What is done to the hosts before the call."""
     odd: Callable[[Call], bool] | None = is_odd
     """Which outcome is worth another try alone; None where any is as good as another."""
 
@@ -176,9 +184,9 @@ async def _play_in(trial: Trial, todo: list[Step], bench: Bench, seen: Seen) -> 
     again: list[Step] = []
     while todo and trial.in_session and trial.alive:
         step = todo.pop(0)
-        trial.enter(bench.rig.world(trial.surroundings), step.faults)
+        trial.enter(_world_of(step, bench, trial), step.faults)
         tool = str(step.tool["name"])
-        call = await trial.call(tool, {**bench.arguments(step.tool), **step.added})
+        call = await trial.call(tool, _arguments_of(step, bench))
         seen.calls[tool, step.name] = call
         if step.odd is not None and len(trial.calls) > 1 and step.odd(call):
             again.append(step)
@@ -186,6 +194,18 @@ async def _play_in(trial: Trial, todo: list[Step], bench: Bench, seen: Seen) -> 
             return again  # many calls must not run into a limit that is meant for one
     trial.tools_after = await trial.names_now()
     return again
+
+
+def _arguments_of(step: Step, bench: Bench) -> dict[str, Any]:
+    return {**(bench.arguments(step.tool) if step.instead is None else step.instead), **step.added}
+
+
+def _world_of(step: Step, bench: Bench, trial: Trial) -> World:
+    """Give the hosts of a call as it finds them."""
+    world = bench.rig.world(trial.surroundings)
+    if step.prepare is not None:
+        step.prepare(world)
+    return world
 
 
 def _can_be_called(bench: Bench, tool: ToolEntry, seen: Seen) -> bool:
@@ -198,10 +218,14 @@ def _can_be_called(bench: Bench, tool: ToolEntry, seen: Seen) -> bool:
     return True
 
 
+PLAINLY: Mapping[str, Any] = {"placement": "everywhere", "plugin_list_ttl_seconds": 0}
+"""The surroundings of the plainest call."""
+
+
 async def plain(bench: Bench, tools: list[ToolEntry]) -> Seen:
     """Call each tool with the plainest arguments where every host has every plugin, and no list is remembered."""
     steps = [Step(tool=tool) for tool in tools]
-    return await play(bench, steps, placement="everywhere", plugin_list_ttl_seconds=0)
+    return await play(bench, steps, **PLAINLY)
 
 
 async def not_found(bench: Bench, tools: Mapping[str, ToolEntry], usual: Seen, *, returns_http_errors: bool) -> Seen:

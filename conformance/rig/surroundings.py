@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from conformance.rig.content import add_content
+from conformance.rig.states import add_states
+
 if TYPE_CHECKING:
     from conformance.profile import CannedAnswer
     from mock_gerrit.host import Host
@@ -111,11 +114,15 @@ class Surroundings:
     """What stands under `extensions` in the configuration file; `NO_EXTENSIONS_KEY` leaves the key out."""
     returns_http_errors: bool = False
     """True: `run_curl` hands the body of an HTTP error back, as upstream's does; False: it raises."""
+    keeps_prefix: bool = False
+    """True: `run_curl` hands a body over as it came, with Gerrit's first line in front."""
     masks_errors: bool = False
     """True: of an exception that is no ToolError only what the SDK lets through reaches the caller (SDK 2: no text)."""
     plugin_list_ttl_seconds: float = 3600
     curl_timeout_seconds: float = 5
     canned: tuple[CannedAnswer, ...] = ()
+    third_parties: tuple[str, ...] = ()
+    """Names of hosts other than Gerrit that are there and answer."""
     instructions: Mapping[str, Any] = field(default_factory=dict)
     """What the child is to do or to watch beyond the usual; see `conformance.rig.hosting.serve`."""
 
@@ -167,6 +174,17 @@ def _place(host: Host, plan: HostPlan, surroundings: Surroundings) -> None:
     host.add_plugin("replication")  # every real host has some plugin that nobody asked about
 
 
+def third_party_answers(surroundings: Surroundings) -> dict[str, dict[str, dict[str, Any]]]:
+    """Give what each host that is no Gerrit answers."""
+    from conformance.profile import plain_host_name  # noqa: PLC0415 - the profile is not for the child
+
+    answers: dict[str, list[CannedAnswer]] = {name: [] for name in surroundings.third_parties}
+    for one in surroundings.canned:
+        if one.host is not None:
+            answers.setdefault(plain_host_name(one.host), []).append(one)
+    return {name: canned_answers(told) for name, told in answers.items()}
+
+
 def canned_answers(answers: list[CannedAnswer]) -> dict[str, dict[str, Any]]:
     """Put a profile's canned answers into the form that the simulated Gerrit takes."""
     return {
@@ -192,3 +210,5 @@ def _fill(host: Host, token: str) -> None:
     )  # fmt: skip
     host.change("demo", owner=bob, subject="Water the roots", files={"roots.py": "WATER = 3\n"})
     host.change("demo", owner=alice, subject="Prune the twigs", files={"twigs.py": "TWIGS = []\n"})
+    add_states(host, host.account_of(USER))
+    add_content(host)

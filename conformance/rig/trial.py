@@ -22,12 +22,17 @@ if TYPE_CHECKING:
     from conformance.wire.reply import ToolReply
     from mock_gerrit.faults import Fault
     from mock_gerrit.journal import Entry
+    from mock_gerrit.serving.elsewhere import StrangeRequest
     from mock_gerrit.serving.gateway import Gateway
     from mock_gerrit.world import World
 
 
 ASKING_FOR_PLUGINS = r"^/plugins/?$|^/plugins/[^/]+/gerrit~status$"
 """Paths that say whether a plugin is there; no request for them counts as a tool's own."""
+
+
+MOST_LINES = 4
+"""How many lines of a subject are quoted of each kind."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,11 +59,17 @@ class Call:
     seconds: float
     refused: Sequence[str] = ()
     """Addresses outside the simulated world that were asked for."""
+    elsewhere: Sequence[StrangeRequest] = ()
+    """Every request to a host that is no Gerrit; none of them left this machine."""
     let_out: Mapping[str, str] = field(default_factory=dict)
     """What the call added to `server.log` and to `stderr`."""
     died: bool = False
     """The process was gone after the call."""
     stdin_read: bool = False
+    world: World | None = None
+    """The hosts as the call left them, and what else happened to them before the next call found others."""
+    surroundings: Surroundings | None = None
+    """Those of its trial, which tell what the hosts were like before."""
 
     @property
     def own(self) -> list[Entry]:
@@ -103,8 +114,22 @@ class Call:
             Evidence(kind="request", text=f"{one.method} {one.scheme}://{one.authority}{one.target} → {one.status}")
             for one in self.entries
         ]
+        quoted += [
+            Evidence(kind="request", text=f"{one.method} {one.scheme}://{one.authority} → {one.status} (no Gerrit)")
+            for one in self.elsewhere
+        ]
         quoted.append(Evidence(kind="reply", text=_shortened(self.saw(), 1500)))
-        return tuple(quoted)
+        return (*quoted, *(Evidence(kind="line", text=line) for line in self.lines()))
+
+    def lines(self) -> list[str]:
+        """Tell where in the subject it happened: what asked Gerrit, and what raised; the first few of each."""
+        asked = [f"{about['line']} asked Gerrit" for about in self.told("run_curl") if about["line"]]
+        raised = [
+            f"{about['line']} raised {about['type']}: {_shortened(str(about['text']))}"
+            for about in self.told("tool_raised")
+            if about["line"] and about["tool"] == self.tool
+        ]
+        return [line for several in (asked, raised) for line in list(dict.fromkeys(several))[:MOST_LINES]]
 
 
 def _shortened(text: str, limit: int = 300) -> str:
@@ -150,6 +175,11 @@ class Trial:
         return [fact.about for fact in self.facts if fact.kind == kind]
 
     @property
+    def elsewhere(self) -> list[StrangeRequest]:
+        """Every request so far to a host that is no Gerrit."""
+        return self.gateway.elsewhere.requests if self.gateway.elsewhere is not None else []
+
+    @property
     def alive(self) -> bool:
         """The child has not ended."""
         return not self.child.ended
@@ -171,7 +201,7 @@ class Trial:
         from conformance.wire.client import WireTrouble  # noqa: PLC0415 - loaded with the first trial
 
         mark, known = self.world.journal.mark(), len(self.facts)
-        written, refused = self._written(), len(self.gateway.refused)
+        written, refused, strange = self._written(), len(self.gateway.refused), len(self.elsewhere)
         began = asyncio.get_running_loop().time()
         reply, trouble = None, ""
         try:
@@ -182,9 +212,10 @@ class Trial:
         call = Call(
             tool=tool, arguments=arguments, reply=reply, trouble=trouble, entries=self.world.journal.since(mark),
             facts=self.facts[known:], seconds=asyncio.get_running_loop().time() - began,
-            let_out=self._let_out_since(*written),
+            let_out=self._let_out_since(*written), elsewhere=self.elsewhere[strange:],
             refused=[one.target for one in self.gateway.refused[refused:] if one.kind in {"connect", "http"}],
-            died=self.child.ended, stdin_read=self.child.stdin_read > 0,
+            died=self.child.ended, stdin_read=self.child.stdin_read > 0, world=self.world,
+            surroundings=self.surroundings,
         )  # fmt: skip
         self.calls.append(call)
         return call

@@ -9,14 +9,49 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
+from conformance.scenes import (
+    arguments,
+    bodies,
+    concurrency,
+    crowds,
+    faults,
+    hostile,
+    loading,
+    routing,
+    surface,
+    writing,
+)
+
 if TYPE_CHECKING:
     from conformance.observations import Observations
     from conformance.rig.scenarios import Seen
 
 Scene = Callable[["Observations"], Coroutine[Any, Any, Any]]
 
-CALLING: tuple[Callable[[Observations], Coroutine[Any, Any, Seen]], ...] = ()
+CALLING: tuple[Callable[[Observations], Coroutine[Any, Any, Seen]], ...] = (
+    arguments.unusual,
+    faults.raising,
+    faults.returning,
+    bodies.lean,
+    bodies.unstripped,
+    writing.writes_on_a_raising_host,
+    writing.writes_on_a_returning_host,
+    routing.cold,
+    routing.remembering,
+    routing.changing,
+    routing.failing,
+)
 """Scenes that call tools: what must never happen (a stray byte, a leak, an end) is looked for in each of them."""
 
-FORESEEN: tuple[Scene, ...] = (*CALLING,)
+FORESEEN: tuple[Scene, ...] = (
+    *CALLING,
+    concurrency.watched,
+    crowds.crowded,
+    hostile.attacked,
+    routing.started,
+    faults.silent,
+    loading.without_calls,
+    loading.registered_again,
+    surface.shared_belongings,
+)
 """Scenes that a full run begins beside each other, ahead of the clauses that ask for them."""

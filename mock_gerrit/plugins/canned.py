@@ -26,12 +26,13 @@ def canned_answer(host: Host, method: str, path: str, query: str) -> Any:  # noq
     asked = f"{'GET' if method == 'HEAD' else method} {path}"
     for plugin in host.enabled_plugins:
         for key, given in plugin.canned.items():
-            if _fits(key, asked, query):
+            if fits(key, asked, query):
                 return given
     return None
 
 
-def _fits(key: str, asked: str, query: str) -> bool:
+def fits(key: str, asked: str, query: str) -> bool:
+    """Whether a key is that of a request, given as `METHOD /path` and its query string."""
     wanted, _, parameters = key.partition("?")
     pattern = re.escape(wanted).replace(r"\*", "[^/]+")
     return re.fullmatch(pattern, asked) is not None and _pairs(parameters) <= _pairs(query)

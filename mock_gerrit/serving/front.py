@@ -12,6 +12,7 @@ from mock_gerrit.serving.tls import secure
 RefusalKind = Literal["connect", "http", "direct", "tls", "malformed", "crowd"]
 
 _HEAD_LIMIT = 65536
+_ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
 
 
 class Doorkeeper(Protocol):
@@ -19,6 +20,12 @@ class Doorkeeper(Protocol):
 
     def knows(self, authority: str) -> bool:
         """Whether there is a host of that name."""
+
+    def listens_to(self, authority: str) -> bool:
+        """Whether to hear what a client has to say to a host that is not of the world."""
+
+    def may_be_asked(self, name: str) -> bool:
+        """Whether a host that is not of the world is one that is expected to be asked."""
 
     def refuse(self, kind: RefusalKind, target: str) -> None:
         """Record a refusal."""
@@ -71,10 +78,23 @@ class Front(asyncio.Protocol):
         authority = name if port == "443" else f"{name}:{port}"
         if not port.isdigit() or rest:
             self._refuse("malformed", line, "400 Bad Request", "Expected CONNECT host:port HTTP/1.1 and no more.")
-        elif port == "80" or not self._doorkeeper.knows(authority):
-            self._refuse("connect", words[1], "403 Forbidden", self._doorkeeper.refusal(f"{name}:{port}"))
-        else:
+        elif port != "80" and self._doorkeeper.knows(authority):
             self._connections.run(self._tunnel(authority))
+        elif self._doorkeeper.listens_to(f"{name}:{port}"):
+            self._listen(words[1], name, port)
+        else:
+            self._refuse("connect", words[1], "403 Forbidden", self._doorkeeper.refusal(f"{name}:{port}"))
+
+    def _listen(self, wanted: str, name: str, port: str) -> None:
+        """Open a tunnel that leads nowhere, so that what is said in it can be heard."""
+        if not self._doorkeeper.may_be_asked(name):
+            self._doorkeeper.refuse("connect", wanted)
+        if port == "80":
+            self._transport.write(_ESTABLISHED)
+            self._connections.take_over(self._transport, name, b"")
+            self._transport.resume_reading()
+        else:
+            self._connections.run(self._tunnel(name if port == "443" else f"{name}:{port}"))
 
     def _refuse(self, kind: RefusalKind, target: str, status: str, text: str) -> None:
         self._doorkeeper.refuse(kind, target)
@@ -86,7 +106,7 @@ class Front(asyncio.Protocol):
     async def _tunnel(self, authority: str) -> None:
         """Open the tunnel and end TLS in it."""
         context = self._doorkeeper.server_context(host_name(authority))
-        self._transport.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        self._transport.write(_ESTABLISHED)
         try:
             await secure(self._connections, self._transport, context, authority=authority)
         except OSError as broken:

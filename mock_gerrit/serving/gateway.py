@@ -6,13 +6,15 @@ import asyncio
 import socket
 import ssl
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
 from mock_gerrit.serving.asgi import GerritApp, Receive, Scope, Send, connection_of, plain, send_response
 from mock_gerrit.serving.authority import CertificateAuthority
-from mock_gerrit.serving.front import Front, RefusalKind
+from mock_gerrit.serving.elsewhere import Elsewhere
+from mock_gerrit.serving.front import Front, RefusalKind, host_name
 from mock_gerrit.serving.protocol import Connections
 from mock_gerrit.world import World
 
@@ -43,10 +45,14 @@ class Gateway:
         listener: a listening TCP socket made elsewhere, perhaps in another network namespace, which the gateway takes
             over and closes in the end; left out, a free port of 127.0.0.1 is taken.
         port: the port to take instead of a free one, where no listener is given.
+        elsewhere: stands for all hosts that are not of the world: it hears what is said to them, also inside TLS, and
+            answers. Such a host counts as refused all the same, unless `elsewhere` names it. Left out, a tunnel to it
+            is not opened.
 
     Attributes:
         proxy_url: the value for `https_proxy` and `http_proxy`.
         refused: what was refused so far, in order.
+        gate: awaited with its scope before a request for a host of the world is read; None lets all pass at once.
 
     Raises:
         OSError: on entering, where the port is taken.
@@ -59,11 +65,14 @@ class Gateway:
         authority: CertificateAuthority,
         listener: socket.socket | None = None,
         port: int = 0,
+        elsewhere: Elsewhere | None = None,
     ) -> None:
         self.world = world
         self.authority = authority
+        self.elsewhere = elsewhere
         self.refused: list[Refused] = []
         self.proxy_url = ""
+        self.gate: Callable[[Scope], Awaitable[None]] | None = None
         self._listener = listener
         self._port = port
         self._app = GerritApp(lambda: self.world)
@@ -108,6 +117,25 @@ class Gateway:
         """Whether the world has a host of that name, external or internal."""
         return self.world.host_for(authority) is not None
 
+    def listens_to(self, authority: str) -> bool:
+        """Whether to hear what a client has to say to a host that is not of the world, and a certificate can be had."""
+        name = host_name(authority)
+        if not self._is_strange(name):
+            return False
+        try:
+            self.authority.server_context(name)
+        except ValueError:  # no name that could stand in a certificate
+            return False
+        return True
+
+    def _is_strange(self, name: str) -> bool:
+        """Whether `elsewhere` stands for the host: not for one of the world, on whatever port."""
+        return self.elsewhere is not None and self.world.host_for(name) is None and self.elsewhere.admits(name)
+
+    def may_be_asked(self, name: str) -> bool:
+        """Whether a host that is not of the world is one that is expected to be asked."""
+        return self.elsewhere is not None and self.elsewhere.names(name)
+
     def server_context(self, name: str) -> ssl.SSLContext:
         """The TLS settings with which to answer as a host."""
         return self.authority.server_context(name)
@@ -124,11 +152,24 @@ class Gateway:
         if authority is None:
             self.refuse("direct", f"{scope['method']} {connection.target}")
             await send_response(send, plain(400, "This is a proxy: ask it with CONNECT or with an absolute http URL."))
-        elif not self.knows(authority):
-            self.refuse("http", f"{scope['scheme']}://{authority}{connection.target}")
-            await send_response(send, plain(403, self.refusal(authority)))
-        else:
+        elif self.knows(authority):
+            if self.gate is not None:
+                await self.gate(scope)
             await self._app(scope, receive, send)
+        else:
+            await self._serve_elsewhere(authority, scope, receive, send)
+
+    async def _serve_elsewhere(self, authority: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request to a host that is not of the world; one in a tunnel was refused with the tunnel."""
+        connection, name = connection_of(scope), host_name(authority)
+        target = connection.target if connection is not None else ""
+        heard = self.elsewhere is not None and self._is_strange(name)
+        if not self.may_be_asked(name) and not (heard and scope["scheme"] == "https"):
+            self.refuse("http", f"{scope['scheme']}://{authority}{target}")
+        if heard and self.elsewhere is not None:
+            await self.elsewhere.serve(name, scope, receive, send)
+        else:
+            await send_response(send, plain(403, self.refusal(authority)))
 
     def refusal(self, authority: str) -> str:
         """The text of a refusal."""

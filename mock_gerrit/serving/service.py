@@ -77,6 +77,8 @@ def _response(host: Host, request: Request, *, path: str, fault: Fault | None) -
         return _answer(host, request)
     if fault.kind in SPOILING:
         return spoil(fault, _answer(host, request))
+    if fault.applied:
+        _answer(host, request)
     if fault.kind in UNANSWERED:
         return _NO_ANSWER
     invented = invent(fault, base=host.url, path=path)

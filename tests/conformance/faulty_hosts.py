@@ -25,6 +25,45 @@ class ForgetfulRegistry(PluginRegistry):
         return super().configured_hosts()[-1:]
 
 
+class ElsewhereContext(ExtensionContext):
+    """Keeps its log where nobody told it to."""
+
+    @property
+    def log_path(self):
+        return super().log_path.with_name("elsewhere.log")
+
+
+class RotatingContext(ExtensionContext):
+    """Puts its log aside whenever an address is resolved."""
+
+    def get_base_url(self, url=None):
+        self.log_path.rename(self.log_path.with_suffix(".old"))
+        self.log_path.touch()
+        return super().get_base_url(url)
+
+
+def with_its_own_log() -> Application:
+    return _with_context(ElsewhereContext)
+
+
+def rotating_its_log() -> Application:
+    return _with_context(RotatingContext)
+
+
+class ObliviousRegistry(PluginRegistry):
+    """Forgets every list as soon as it was asked for one."""
+
+    async def host_has_plugin(self, url, name):
+        self.invalidate()
+        return await super().host_has_plugin(url, name)
+
+
+def oblivious() -> Application:
+    application = build()
+    application.context.plugin_registry.__class__ = ObliviousRegistry
+    return application
+
+
 def talkative() -> Application:
     return _with_context(TalkativeContext)
 

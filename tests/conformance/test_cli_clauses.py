@@ -1,8 +1,11 @@
 """`gerrit-conformance list` and `explain`, and mistakes on the command line."""
 
+import ast
 import json
 import subprocess
 import sys
+import textwrap
+import tomllib
 
 import pytest
 
@@ -63,6 +66,15 @@ def test_explain_tells_text_source_and_fix_whatever_the_case_of_the_id(capsys: p
 def test_every_clause_can_be_explained(capsys: pytest.CaptureFixture[str]) -> None:
     for clause_id in registry.catalogue().ids():
         assert run(capsys, "explain", clause_id)[0] == 0
+
+
+@pytest.mark.parametrize("clause", registry.catalogue(), ids=lambda one: one.id)
+def test_every_clause_has_a_short_example_that_is_python_or_toml(clause: registry.Clause) -> None:
+    assert 1 <= len(clause.example.splitlines()) <= 8, clause.id
+    if clause.example.startswith("["):
+        tomllib.loads(clause.example)
+    else:
+        ast.parse(f"async def example():\n{textwrap.indent(clause.example, '    ')}")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,150 @@
+"""Several calls in flight at once: requests that are held at the gateway, and answers that come in any order."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from conformance.rig.trial import Trial
+    from conformance.wire.reply import ToolReply
+    from mock_gerrit.serving.asgi import Scope
+
+SECONDS = 15.0
+"""How long one call may take."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Held:
+    """A request that has arrived, and that Gerrit does not answer yet."""
+
+    host: str
+    path: str
+    """As Gerrit's documentation writes it, without the query."""
+    at: float = field(default_factory=time.monotonic)
+    let_go: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Gate:
+    """Holds the requests of one trial until they are let go; a context, at the end of which nothing is held.
+
+    A request enters the journal when it is let go.
+    """
+
+    def __init__(self, trial: Trial, *, holds: Callable[[Held], bool] = lambda _: True) -> None:
+        """Prepare to hold whatever `holds` says; the rest passes at once."""
+        self.waiting: list[Held] = []
+        """What is held now, in the order of arrival."""
+        self.news = asyncio.Event()
+        """Set whenever a request is held."""
+        self._trial = trial
+        self._holds = holds
+        self._open = False
+
+    def __enter__(self) -> Self:
+        """Close the gate."""
+        self._trial.gateway.gate = self._stop
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Let everything pass, also what is held."""
+        self.open()
+        self._trial.gateway.gate = None
+
+    async def _stop(self, scope: Scope) -> None:
+        held = self._described(scope)
+        if self._open or not self._holds(held):
+            return
+        self.waiting.append(held)
+        self.news.set()
+        try:
+            await held.let_go.wait()
+        finally:
+            if held in self.waiting:
+                self.waiting.remove(held)
+
+    def _described(self, scope: Scope) -> Held:
+        from mock_gerrit.journal import gerrit_path  # noqa: PLC0415 - loaded with the first trial
+        from mock_gerrit.serving.asgi import connection_of  # noqa: PLC0415 - likewise
+
+        connection = connection_of(scope)
+        target, authority = (connection.target, connection.authority or "") if connection else ("", "")
+        host = self._trial.world.host_for(authority)
+        path = gerrit_path(target.partition("?")[0], host.context_path if host else "")
+        return Held(host=host.name if host else authority, path=path)
+
+    def let_go(self, those: Iterable[Held]) -> None:
+        """Let some requests go, in the order given."""
+        for held in tuple(those):
+            held.let_go.set()
+            if held in self.waiting:
+                self.waiting.remove(held)
+
+    def open(self) -> None:
+        """Let everything go, what came last first, and all that is still to come."""
+        self._open = True
+        self.let_go(reversed(self.waiting))
+
+    async def filled(self, count: int, *, quiet: float) -> None:
+        """Wait until so many requests are held, or none has come for `quiet` seconds."""
+        while len(self.waiting) < count:
+            self.news.clear()
+            try:
+                async with asyncio.timeout(quiet):
+                    await self.news.wait()
+            except TimeoutError:
+                return
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answered:
+    """What one of several calls came to."""
+
+    which: int
+    """Which of the possible arguments it was given."""
+    reply: ToolReply | None
+    trouble: str = ""
+
+    @property
+    def succeeded(self) -> bool:
+        """There is an answer, and it is no error."""
+        return self.reply is not None and not self.reply.is_error
+
+
+async def at_once(
+    trial: Trial, tool: str, choices: Sequence[Mapping[str, Any]], order: Sequence[int], *, gate: Gate, quiet: float
+) -> list[Answered]:
+    """Make several calls of one tool at once, and answer their first requests when all of them wait.
+
+    Args:
+        trial: where.
+        tool: the tool.
+        choices: the arguments that there are.
+        order: which of them to give to the first call, the second, and so on.
+        gate: closed; it is opened when every call has a request held there.
+        quiet: or when no further request has come for so many seconds, as some calls ask for nothing.
+    """
+    calls = [asyncio.ensure_future(answered(trial, tool, which, choices[which])) for which in order]
+    everybody, crowd = asyncio.gather(*calls), asyncio.ensure_future(gate.filled(len(order), quiet=quiet))
+    everybody.add_done_callback(lambda _: crowd.cancel())
+    with suppress(asyncio.CancelledError):
+        await crowd
+    gate.open()
+    return await everybody
+
+
+async def answered(trial: Trial, tool: str, which: int, arguments: Mapping[str, Any]) -> Answered:
+    """Call a tool with the arguments number `which`, beside whatever else is on its way."""
+    from conformance.wire.client import WireTrouble  # noqa: PLC0415 - loaded with the first trial
+
+    try:
+        return Answered(which=which, reply=await trial.client.call_tool(tool, dict(arguments), timeout=SECONDS))
+    except WireTrouble as problem:
+        return Answered(which=which, reply=None, trouble=str(problem))

@@ -1,0 +1,154 @@
+"""The places in a tool's arguments where a value of one's own can be put, models and lists included."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from conformance.rig.meanings import Meaning, meaning_of
+
+Schema = Mapping[str, Any]
+Arguments = dict[str, Any]
+
+DEEPEST = 4
+"""How many models and lists may lie in each other; a schema may be cyclic."""
+MOST_SLOTS = 64
+ADDRESS = re.compile(r"(?:^|_)(?:urls?|hosts?|servers?|address)$", re.IGNORECASE)
+"""Names of parameters that say where to ask; what a host makes of a strange address is its own affair."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slot:
+    """One place: `keys` lead to it, an index into a list being always 0."""
+
+    keys: tuple[str | int, ...]
+    schema: Schema
+    definitions: Schema
+
+    @property
+    def name(self) -> str:
+        """The name of the parameter, or of the part of a model, that it belongs to."""
+        return next(str(key) for key in reversed(self.keys) if isinstance(key, str))
+
+    @property
+    def label(self) -> str:
+        """How people write the place: `change_id`, `filter.paths[0]`."""
+        return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in self.keys).removeprefix(".")
+
+    @property
+    def meaning(self) -> Meaning | None:
+        """What its name stands for; None where nobody can tell."""
+        return meaning_of(self.name)
+
+    @property
+    def admits(self) -> Callable[[Any], bool]:
+        """A judge of values by the schema of the place."""
+        return judge_of(self.schema, self.definitions)
+
+    def put(self, value: Any, arguments: Arguments) -> Arguments:  # noqa: ANN401 - any JSON value
+        """Give a copy of the arguments with `value` in this place."""
+        changed: Any = copy.deepcopy(arguments)
+        inside = changed
+        for key, following in zip(self.keys, self.keys[1:], strict=False):
+            inside = _entered(inside, key, [] if isinstance(following, int) else {})
+        _entered(inside, self.keys[-1], None)
+        inside[self.keys[-1]] = value
+        return dict(changed)
+
+
+def _entered(inside: Any, key: str | int, empty: Any) -> Any:  # noqa: ANN401 - JSON containers
+    """Give what stands under a key, after putting something there where nothing, or nothing of use, does."""
+    if isinstance(key, int):
+        del inside[1:]
+        if not inside:
+            inside.append(empty)
+        return _of_kind(inside, key, empty)
+    inside.setdefault(key, empty)
+    return _of_kind(inside, key, empty)
+
+
+def _of_kind(inside: Any, key: str | int, empty: Any) -> Any:  # noqa: ANN401 - JSON containers
+    if empty is not None and not isinstance(inside[key], type(empty)):
+        inside[key] = empty
+    return inside[key]
+
+
+def judge_of(schema: Schema, definitions: Schema) -> Callable[[Any], bool]:
+    """Make a judge of values by a schema; one that cannot be read admits nothing."""
+    is_valid = _validation(schema, definitions)
+
+    def admits(value: Any) -> bool:  # noqa: ANN401 - any JSON value
+        try:
+            return is_valid(value)
+        except Exception:  # noqa: BLE001 - a stranger's schema: no schema at all, a bad pattern, a cycle
+            return False
+
+    return admits
+
+
+def is_readable(schema: Schema, definitions: Schema) -> bool:
+    """Tell whether values can be judged by a schema at all."""
+    is_valid = _validation(schema, definitions)
+    samples: tuple[Any, ...] = ("", 0, None, [], {})
+    try:
+        for value in samples:
+            is_valid(value)
+    except Exception:  # noqa: BLE001 - as above
+        return False
+    return True
+
+
+def _validation(schema: Schema, definitions: Schema) -> Callable[[Any], bool]:
+    from jsonschema import Draft202012Validator as Validator  # noqa: PLC0415 - loaded with the first trial
+
+    validator: Callable[[Any], bool] = Validator({**schema, "$defs": definitions, "definitions": definitions}).is_valid
+    return validator
+
+
+def slots_of(tool: Mapping[str, Any]) -> Iterator[Slot]:
+    """Yield every place for a single value in the arguments of a tool, but for those that say which host to ask."""
+    schema = tool.get("inputSchema") or {}
+    definitions = {**schema.get("definitions", {}), **schema.get("$defs", {})}
+    yield from islice(_in_model((), schema, definitions), MOST_SLOTS)
+
+
+def _in_model(keys: tuple[str | int, ...], model: Schema, definitions: Schema) -> Iterator[Slot]:
+    for name, part in (model.get("properties") or {}).items():
+        if not ADDRESS.search(name) and isinstance(part, Mapping):
+            yield from _in_value((*keys, name), part, definitions)
+
+
+def _in_value(keys: tuple[str | int, ...], schema: Schema, definitions: Schema) -> Iterator[Slot]:
+    """Yield the place itself where it may hold a single value, and those in the models and lists that it may hold."""
+    known = list(alternatives(schema, definitions))
+    if any(one.get("type") in {"string", "integer", "number"} or not _says_type(one) for one in known):
+        yield Slot(keys=keys, schema=schema, definitions=definitions)
+    if len(keys) > DEEPEST:
+        return
+    for one in known:
+        yield from _in_model(keys, one, definitions)
+        if isinstance(items := one.get("items"), Mapping):
+            yield from _in_value((*keys, 0), items, definitions)
+
+
+def _says_type(schema: Schema) -> bool:
+    return any(key in schema for key in ("type", "enum", "const", "properties", "items", "anyOf", "oneOf", "allOf"))
+
+
+def alternatives(schema: Schema, definitions: Schema, depth: int = 8) -> Iterator[Schema]:
+    """Yield the schemas that a value may keep instead of each other, with references followed."""
+    if not isinstance(schema, Mapping) or not depth:
+        return
+    reference = schema.get("$ref")
+    if isinstance(reference, str):
+        yield from alternatives(definitions.get(reference.rpartition("/")[2], {}), definitions, depth - 1)
+        return
+    several = [one for key in ("anyOf", "oneOf", "allOf") for one in schema.get(key, ())]
+    if not several:
+        yield schema
+    for one in several:
+        yield from alternatives(one, definitions, depth - 1)

@@ -1,0 +1,127 @@
+"""What becomes of tools that write when Gerrit refuses, when its answer is lost, and a while after they answered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from conformance.rig.scenarios import PLAINLY, Seen, Step, ToolEntry, is_no_refusal, play
+from conformance.rig.traces import late_writes, writes
+
+if TYPE_CHECKING:
+    from conformance.observations import Observations
+    from conformance.rig.trial import Call
+    from mock_gerrit.journal import Entry
+
+LATE_SECONDS = 0.5
+"""How long a write may come after the answer and still be noticed."""
+
+NO_PERMISSION = "nothing was done: labels, topic, hashtags, reviewers, drafts and status stay; not permitted"
+"""A refusal that holds words which careless tools take for success."""
+JSON_REFUSAL = ')]}\'\n{"error":"not permitted to change this","reviewers":{}}'
+"""How Gerrit refuses a review or a reviewer: an error in the form of an answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trouble:
+    """One way in which the first write of a call goes wrong."""
+
+    name: str
+    fault: Mapping[str, Any]
+    """The attributes of a `Fault` but method and path."""
+    done: bool = False
+    """Gerrit did what it was asked; only its answer is lost or spoiled."""
+    answered_well: bool = False
+    """The status was still one of success."""
+    only: str = ""
+    """The end of the paths for which Gerrit answers so; empty for all."""
+
+    def befalls(self, entry: Entry) -> bool:
+        """Tell whether a request can meet this trouble."""
+        return re.search(f"(?:{self.only})$", entry.gerrit_path.rstrip("/")) is not None
+
+
+TROUBLES: Mapping[bool, tuple[Trouble, ...]] = {
+    False: (
+        Trouble(name="answered by 403", fault={"kind": "status", "status": 403, "body": NO_PERMISSION}),
+        Trouble(name="answered by a proxy's 502", fault={"kind": "html", "status": 502}),
+        Trouble(
+            name="done, and the connection then reset", fault={"kind": "reset", "applied": True, "times": 1}, done=True
+        ),
+        Trouble(
+            name="done, and the answer cut short",
+            fault={"kind": "truncated", "times": 1},
+            done=True,
+            answered_well=True,
+        ),
+    ),
+    True: (
+        Trouble(name="answered by 403", fault={"kind": "status", "status": 403, "body": NO_PERMISSION}),
+        Trouble(name="answered by a proxy's 502", fault={"kind": "html", "status": 502}),
+        Trouble(
+            name="answered by 400 with an error in JSON",
+            fault={"kind": "status", "status": 400, "body": JSON_REFUSAL},
+            only="/review|/reviewers",
+        ),
+        Trouble(
+            name="done, and answered by a proxy's 504",
+            fault={"kind": "html", "status": 504, "applied": True, "times": 1},
+            done=True,
+        ),
+    ),
+}
+"""By whether `run_curl` hands the bodies of HTTP errors back."""
+
+
+async def writes_on_a_raising_host(observed: Observations) -> Seen:
+    """Call each writing tool while its first write goes wrong, where `run_curl` raises on HTTP errors."""
+    return await _with_troubles(observed, returns_http_errors=False)
+
+
+async def writes_on_a_returning_host(observed: Observations) -> Seen:
+    """Call each writing tool while its first write goes wrong, where `run_curl` hands the bodies of errors back."""
+    return await _with_troubles(observed, returns_http_errors=True)
+
+
+async def _with_troubles(observed: Observations, *, returns_http_errors: bool) -> Seen:
+    steps: list[Step] = []
+    for name, tool in (await observed.answering()).items():
+        usual = (await observed.plain()).call(name)
+        if usual.succeeded and (first := next(iter(writes(usual)), None)):
+            steps += [_step(tool, one, first) for one in TROUBLES[returns_http_errors] if one.befalls(first)]
+    return await play(observed.bench, steps, returns_http_errors=returns_http_errors) if steps else Seen()
+
+
+def _step(tool: ToolEntry, trouble: Trouble, first: Entry) -> Step:
+    from mock_gerrit.faults import Fault  # noqa: PLC0415 - loaded with the first trial
+
+    fault = Fault(method=first.method, path=f"^{re.escape(first.gerrit_path)}$", **trouble.fault)
+    return Step(tool=tool, name=trouble.name, faults=(fault,), odd=None if trouble.done else is_no_refusal)
+
+
+async def alone(observed: Observations, tool: str) -> Call:
+    """Call one tool plainly in a process of its own, and leave it some time for what it does after its answer."""
+    bench = observed.bench
+    surroundings = bench.surroundings(**PLAINLY)
+    async with bench.rig.trial(bench.subject, surroundings) as trial:
+        call = await trial.call(tool, bench.arguments(await observed.tool(tool)))
+        if call.reply is not None:
+            await trial.child.wait_ended(LATE_SECONDS)
+    return call
+
+
+async def somebody_writes_late(observed: Observations) -> bool:
+    """Tell whether a write reached Gerrit that no call had made before it was answered."""
+    seen = [await observed.plain(), await observed.aftermath()]
+    return any(late_writes(call) for one in seen for call in one.calls.values())
+
+
+async def who_writes_late(observed: Observations) -> dict[str, str]:
+    """Tell which tool makes a write (`METHOD path`) after its answer: it may seem to be of another tool's call."""
+    found: dict[str, str] = {}
+    for name in await observed.answering():
+        late = late_writes(await observed.of(alone, name))
+        found |= {f"{entry.method} {entry.gerrit_path}": name for entry in late}
+    return found
