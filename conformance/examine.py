@@ -9,7 +9,7 @@ from __future__ import annotations
 import platform
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack
 from copy import copy
 from dataclasses import asdict, replace
@@ -154,13 +154,35 @@ class Examination:
 
     async def _cause(self, clause: Clause, tool: str) -> str:
         """Name the first clause whose failure explains that of `clause`; empty where none does."""
-        for other in clause.excused_by:
+        for other in (*self._gated(clause), *clause.excused_by):
             if other in self._without:
                 continue
             first = self.catalogue[other]
             if isinstance(await self._verdict(first, tool if first.per_tool else ""), Finding):
                 return other
         return ""
+
+    def _gated(self, clause: Clause) -> Iterator[str]:
+        """Name the clauses of which only a part was judged before this one, the first of all first."""
+        for need in clause.needs:
+            first = self.catalogue[need]
+            yield from self._gated(first)
+            if first.gate is not None:
+                yield need
+
+    async def _passes_gate(self, clause: Clause) -> bool:
+        """Tell whether the part of a clause holds on which others build, and all that it needs itself."""
+        return await self._verdicts.once((clause.id, "gate"), lambda: self._look_at_gate(clause))
+
+    async def _look_at_gate(self, clause: Clause) -> bool:
+        if await self._barrier(clause, "") is not None:
+            return False
+        try:
+            assert clause.gate is not None  # noqa: S101 - the caller has looked
+            await clause.gate(self.observed)
+        except Verdictless:
+            return False
+        return True
 
     async def _is_of_the_host(self, clause: Clause) -> bool:
         """Tell whether the known good extension breaks the clause on this host as well."""
@@ -182,6 +204,8 @@ class Examination:
             first = self.catalogue[need]
             if first.per_tool and not tool:
                 verdict = await self._barrier(first, "")
+            elif first.gate is not None and await self._passes_gate(first):
+                continue
             else:
                 verdict = await self._verdict(first, tool if first.per_tool else "")
             if isinstance(verdict, Finding):

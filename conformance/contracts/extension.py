@@ -20,30 +20,7 @@ ENDINGS = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit"})
 """Exceptions that mean to end the process, not to report a problem."""
 
 
-@clause(
-    "EXT-EXIT",
-    level=MUST,
-    source=field_sense(
-        'the guide\'s "one broken extension never aborts server startup" holds only if none can end or '
-        "block the process"
-    ),
-    fix=(
-        "Let import and register return at once: raise an ordinary exception for what is wrong, and leave "
-        "waiting, reading and exiting to the host."
-    ),
-    example="""
-        def register(ctx):
-            if shutil.which("dot") is None:
-                raise RuntimeError("the program dot is missing")  # not sys.exit()
-    """,
-    neighbours=("EXT-IMPORT", "EXT-RESOURCES", "EXT-QUIET"),
-)
-async def importing_and_registering_leave_the_process_running(observed: Observations) -> None:
-    """Importing the module and calling `register` neither end the process nor block it, then or later.
-
-    Each may take ten seconds. SystemExit and its like, `os._exit`, a signal to itself and reading the standard input
-    count as ending or blocking; a limit that was broken on the way is EXT-RESOURCES' to judge.
-    """
+async def _loading_came_to_its_end(observed: Observations) -> None:
     trial = await observed.survey()
     _not_for_broken_limits(trial)
     evidence = _surroundings_of_an_end(trial)
@@ -70,6 +47,35 @@ async def importing_and_registering_leave_the_process_running(observed: Observat
         raise Finding(
             expected="its parent left alone", saw=f"a signal sent to its parent while {doing}", evidence=evidence
         )
+
+
+@clause(
+    "EXT-EXIT",
+    level=MUST,
+    source=field_sense(
+        'the guide\'s "one broken extension never aborts server startup" holds only if none can end or '
+        "block the process"
+    ),
+    fix=(
+        "Let import and register return at once: raise an ordinary exception for what is wrong, and leave "
+        "waiting, reading and exiting to the host."
+    ),
+    example="""
+        def register(ctx):
+            if shutil.which("dot") is None:
+                raise RuntimeError("the program dot is missing")  # not sys.exit()
+    """,
+    gate=_loading_came_to_its_end,
+    neighbours=("EXT-IMPORT", "EXT-RESOURCES", "EXT-QUIET"),
+)
+async def importing_and_registering_leave_the_process_running(observed: Observations) -> None:
+    """Importing the module and calling `register` neither end the process nor block it, then or later.
+
+    Each may take ten seconds. SystemExit and its like, `os._exit`, a signal to itself and reading the standard input
+    count as ending or blocking; a limit that was broken on the way is EXT-RESOURCES' to judge.
+    """
+    await _loading_came_to_its_end(observed)
+    trial = await observed.survey()
     if trial.in_session:
         for later in [trial, *(await observed.aftermath()).trials]:
             _judge_end_without_a_call(later)
@@ -299,6 +305,10 @@ async def register_needs_no_await(observed: Observations) -> None:
             raise Finding(expected="register to have registered when it returns", saw=saw)
 
 
+async def _register_returned(observed: Observations) -> None:
+    _judge_return("the usual settings", await observed.survey(), required=[])
+
+
 @clause(
     "EXT-RETURNS",
     level=MUST,
@@ -314,6 +324,7 @@ async def register_needs_no_await(observed: Observations) -> None:
             settings = ctx.extension_config("my-extension")
             limit = settings.get("limit", 25)
     """,
+    gate=_register_returned,
     neighbours=("EXT-QUIET", "EXT-NONEMPTY"),
 )
 async def register_returns_under_every_form_of_settings(observed: Observations) -> None:
@@ -323,8 +334,7 @@ async def register_returns_under_every_form_of_settings(observed: Observations) 
 
     With `required_options` in the profile, the forms without a block may raise, if the text names a missing option.
     """
-    usual = await observed.survey()
-    _judge_return("the usual settings", usual, required=[])
+    await _register_returned(observed)
     required = observed.profile.extension.required_options
     for form, trial in (await observed.configured()).items():
         _judge_return(form, trial, required=required if "extensions" in form else [])

@@ -27,6 +27,10 @@ FAMILY_MODULES = (
 """The modules under `conformance.contracts` that hold clauses, in the order of the catalogue."""
 
 
+Check = Callable[..., Awaitable[None]]
+"""What judges: given the observations, and for a clause about tools the name of one."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Source:
     """Where a clause is written: a document and its section, or the reason why the field expects it."""
@@ -95,9 +99,11 @@ class Clause:
     neighbours: tuple[str, ...]
     example: str
     per_tool: bool
+    gate: Check | None
+    """The part of it that the clauses which need it build on; None where that is all of it."""
     judges_host: bool
     """It is the host of the run that keeps or breaks it."""
-    check: Callable[..., Awaitable[None]]
+    check: Check
 
     @property
     def family(self) -> str:
@@ -169,8 +175,9 @@ def clause(
     excused_by: tuple[str, ...] = (),
     neighbours: tuple[str, ...] = (),
     per_tool: bool = False,
+    gate: Check | None = None,
     judges_host: bool = False,
-) -> Callable[[Callable[..., Awaitable[None]]], Callable[..., Awaitable[None]]]:
+) -> Callable[[Check], Check]:
     """Make an async function a clause.
 
     Args:
@@ -184,16 +191,18 @@ def clause(
             they name the cause, this one would name a symptom.
         neighbours: ids of other clauses that `selftest` also runs on this clause's specimens, to show no false alarm.
         per_tool: the function takes `(observed, tool)` and is run for every tool of the subject.
+        gate: the part of the check that the clauses which need this one build on. Those are judged where it holds; what
+            they find is BLOCKED all the same if the whole clause turns out not to hold.
         judges_host: it is the host that keeps or breaks the clause, so its fault is a FAIL, whoever else shows it too.
     """
 
-    def mark(check: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    def mark(check: Check) -> Check:
         if not inspect.getdoc(check):
             raise ValueError(f"{clause_id} has no text: its docstring is the clause")
         made = Clause(
             id=clause_id, level=level, source=source, fix=fix, example=inspect.cleandoc(example), needs=needs,
             excused_by=excused_by, neighbours=neighbours, per_tool=per_tool,
-            judges_host=judges_host, check=check,
+            gate=gate, judges_host=judges_host, check=check,
         )  # fmt: skip
         setattr(check, MARK, made)
         return check

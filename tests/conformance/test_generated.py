@@ -15,7 +15,6 @@ from conformance.targets import resolve_target
 
 from .generated import SWITCHES, GeneratedTool, Switch, extension
 
-
 EXAMPLES = int(os.environ.get("GENERATED_EXTENSIONS", "5"))
 """How many extensions to generate; `make matrix` raises it."""
 
