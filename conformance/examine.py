@@ -138,8 +138,9 @@ class Examination:
         try:
             await (clause.check(self.observed, tool) if clause.per_tool else clause.check(self.observed))
         except Finding as finding:
-            if cause := await self._cause(clause, tool):
-                return Blocked(f"{cause} is not kept, which explains it: {finding.saw}", by=cause)
+            if cause := await self._cause(clause, tool, finding):
+                why = f"{cause} is broken, which explains that this fails too (saw: {finding.saw})"
+                return Blocked(why, by=cause)
             if await self._is_of_the_host(clause):
                 return Blocked(
                     f"an extension that is known to be good shows it too on this host: {finding.saw}", by="host"
@@ -152,12 +153,14 @@ class Examination:
             return verdict
         return None
 
-    async def _cause(self, clause: Clause, tool: str) -> str:
+    async def _cause(self, clause: Clause, tool: str, finding: Finding) -> str:
         """Name the first clause whose failure explains that of `clause`; empty where none does."""
         for other in (*self._gated(clause), *clause.excused_by):
             if other in self._without:
                 continue
             first = self.catalogue[other]
+            if first.explains is not None and not first.explains(finding):
+                continue
             if isinstance(await self._verdict(first, tool if first.per_tool else ""), Finding):
                 return other
         return ""

@@ -16,6 +16,7 @@ from conformance.examine import Examination
 from conformance.profile import PLACEHOLDER
 from conformance.rig.samples import UnknownArguments, sample_arguments
 from conformance.rig.trial import Call
+from conformance.rig.wanted import definitions_of, wanted
 
 OWN_TABLE = "tool.gerrit-conformance"
 
@@ -95,8 +96,8 @@ def _unknown_parameters(tool: Mapping[str, Any], arguments: Mapping[str, Any]) -
     for name, value in arguments.items():
         if value == PLACEHOLDER:
             schema = properties.get(name, {})
-            told = [str(schema[word]) for word in ("type", "description") if schema.get(word)]
-            yield f"{name}: {', '.join(told) or 'of unknown type'}".replace("\n", " ")
+            told = [wanted(schema, definitions_of(tool)), str(schema.get("description") or "")]
+            yield f"{name}: {'; '.join(one for one in told if one) or 'of unknown type'}".replace("\n", " ")
 
 
 async def _canned(examination: Examination) -> list[str]:

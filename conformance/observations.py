@@ -22,6 +22,7 @@ from conformance.rig.second_tries import with_other_arguments
 from conformance.rig.surroundings import Placement
 from conformance.rig.trial import Trial
 from conformance.scenes import CALLING, FORESEEN
+from conformance.scenes.loading import unbidden
 from conformance.subject import Subject
 
 T = TypeVar("T")
@@ -102,6 +103,7 @@ class Observations:
             one.plugin for one in self.profile.canned if one.plugin is not None
         }
         self._place(wanted)
+        self.bench = replace(self.bench, unbidden=await self.of(unbidden))
         seen = await scenarios.plain(self.bench, tools)
         asked = {str(fact["name"]) for call in seen.calls.values() for fact in call.told("registry_asked")}
         if self._place(asked):

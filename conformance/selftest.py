@@ -130,17 +130,21 @@ def _is_about(specimen: Specimen, ids: set[str], scope: Scope) -> bool:
 
 
 def clauses_for(specimen: Specimen, scope: Scope) -> list[Clause]:
-    """Choose the clauses to judge on a specimen, in the order of the catalogue."""
+    """Choose the clauses to judge on a specimen, in the order of the catalogue.
+
+    Of prerequisites with a gate only that is looked at, as always when something else is judged.
+    """
     catalogue = registry.catalogue()
     if scope.full:
         wanted = set(catalogue.ids())
     elif specimen.clause is None:
         wanted = {one.id for one in scope.clauses}
         if specimen.guards:
-            wanted &= {need for one in specimen.guards for need in (one, *_prerequisites(catalogue[one]))}
+            needed = {need for one in specimen.guards for need in _prerequisites(catalogue[one])}
+            wanted &= specimen.guards | {one for one in needed if catalogue[one].gate is None}
     else:
         own = catalogue[specimen.clause]
-        wanted = {own.id, *own.neighbours, *_prerequisites(own)}
+        wanted = {own.id, *own.neighbours, *(one for one in _prerequisites(own) if catalogue[one].gate is None)}
     return [one for one in catalogue if one.id in wanted and one.id not in scope.without]
 
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from conformance.contracts.registry import MCP_SPEC, clause, field_sense
 from conformance.outcomes import Blocked, Finding, Inconclusive, Level, NotApplicable
@@ -200,8 +201,13 @@ def _judge_refusal(what: str, call: Call) -> None:
 async def an_ambiguous_id_is_said_to_be_ambiguous(observed: Observations, tool: str) -> None:
     """An id that fits several changes is said to do so, or all of them are told; never the first, never only none.
 
-    The id is a Change-Id that stands on two branches. An error that tells neither that it is ambiguous nor that nothing
-    was found is INCONCLUSIVE; a tool that refuses such an id before it asks is right.
+    The id is a Change-Id that stands on two branches, and judged is a tool that Gerrit tells so: by a refusal, by both
+    changes, or by one and the mark that there are more. A change is told of by its number, its subject, or its project
+    and branch; the id itself, which many tools repeat, tells of none. A question that fits one of them only, such as
+    one with a branch in it, or that is about something else, such as what depends on the change, is not ambiguous.
+
+    An error that tells neither that it is ambiguous nor that nothing was found is INCONCLUSIVE; a tool that refuses
+    such an id before it asks is right.
     """
     entry, seen = await observed.tool(tool), await observed.of(unusual)
     if change_slot(entry) is None:
@@ -209,27 +215,22 @@ async def an_ambiguous_id_is_said_to_be_ambiguous(observed: Observations, tool: 
     call = seen.call(tool, TWIN)
     if call.reply is None and call.died:
         raise Blocked("the process ended during the call", by="TOOL-EXIT")
-    if not any(_asks_for_twins(one) for one in call.own):
+    asked = [one for one in call.own if _asks_for_twins(one)]
+    if not asked:
         raise NotApplicable("it asked Gerrit for no change by the id that it was given")
     if _tells_all(call):
         return
-    if not call.succeeded and not any(_says_ambiguous(one) for one in call.own):
+    if not any(_says_ambiguous(one) for one in asked):
         raise NotApplicable("Gerrit itself did not tell it that the id is ambiguous")
     if call.succeeded:
-        await _judge_success(observed, tool, call)
-        return
-    expected = f"an error that says that {TWIN_CHANGE_ID} fits several changes"
-    if NOT_FOUND.search(call.text):
-        raise Finding(expected=expected, saw=f"only that it was not found: {call.saw()}", evidence=call.evidence())
-    raise Inconclusive(
-        f"whether its error tells a caller that the id is ambiguous, nobody can tell: {call.saw()}",
-        supply=f'an error that says so, such as "{TWIN_CHANGE_ID} is ambiguous; it fits the changes 7302, 7303"',
-        evidence=call.evidence(),
-    )
+        await _judge_success(observed, tool, call, asked)
+    else:
+        _judge_error(call, asked)
 
 
 AMBIGUOUS = re.compile(
-    r"ambig|multiple|several|more than one|too many|not unique|exactly one|single change|one change"
+    r"ambig|multiple|several|more than one|too many|not unique|exactly one|single change|one change|candidates"
+    r"|which (?:one|of|change)|\b(?:and|or) (?:one|\d+) (?:more|other)"
     r"|\b(?:2|two)\s+(?:\w+\s+)?(?:changes|matches|results)",
     re.IGNORECASE,
 )
@@ -245,25 +246,48 @@ def _asks_for_twins(entry: Entry) -> bool:
 
 
 def _says_ambiguous(entry: Entry) -> bool:
-    """Tell whether an answer of Gerrit says that there are several changes, or holds one of them, or both."""
+    """Tell whether Gerrit's answer lets its reader know of several: a refusal, both changes, or one that is not all."""
     text = entry.response_body.decode(errors="replace")
-    return bool(AMBIGUOUS.search(text)) or any(re.search(rf"\b{number}\b", text) for number in TWIN_NUMBERS)
+    if entry.status >= 400:
+        return bool(AMBIGUOUS.search(text))
+    numbers = _numbers(text)
+    return len(numbers) > 1 or (bool(numbers) and '"_more_changes"' in text)
+
+
+def _numbers(text: str) -> list[int]:
+    """Give the numbers of the two changes that stand in a text as words of their own."""
+    return [number for number in TWIN_NUMBERS if _has(text, str(number))]
+
+
+def _has(text: str, word: str) -> bool:
+    return re.search(rf"(?<![0-9A-Za-z]){re.escape(word)}(?![0-9A-Za-z])", text) is not None
+
+
+def _without_id(text: str) -> str:
+    return text.replace(TWIN_CHANGE_ID, "")
 
 
 def _tells_all(call: Call) -> bool:
     """Tell whether the answer says that there are several, or holds something of each of the two changes."""
     said = call.text if call.reply is None or call.reply.is_error else ""
     told = call.text if call.reply is None else call.reply.everything
-    return bool(AMBIGUOUS.search(said)) or not _untold(told)
+    return bool(AMBIGUOUS.search(said)) or not _untold(told, places=True)
 
 
-def _untold(told: str) -> list[int]:
-    """Give the numbers of those changes of which an answer holds nothing: no number, subject, project or branch."""
-    marks = {
-        number: (str(number), subject, place)
-        for number, subject, place in zip(TWIN_NUMBERS, TWIN_SUBJECTS, map(str, TWIN_PLACES), strict=True)
+def _untold(told: str, *, places: bool = False) -> list[int]:
+    """Give the numbers of those changes of which an answer holds nothing: no number and no subject.
+
+    Args:
+        told: the answer.
+        places: project and branch together tell of a change, too; they may stand there for other reasons.
+    """
+    told = _without_id(told)
+    plain = f"{told}\n{unquote(told)}"
+    told_of = {
+        number: _has(plain, str(number)) or _has(plain, subject) or (places and all(_has(plain, one) for one in place))
+        for number, subject, place in zip(TWIN_NUMBERS, TWIN_SUBJECTS, TWIN_PLACES, strict=True)
     }
-    return [number for number, signs in marks.items() if not any(sign in told for sign in signs)]
+    return [number for number, is_told in told_of.items() if not is_told]
 
 
 def _the_only_one(told: str) -> int | None:
@@ -272,37 +296,65 @@ def _the_only_one(told: str) -> int | None:
     return next(number for number in TWIN_NUMBERS if number not in untold) if len(untold) == 1 else None
 
 
-def _the_one_looked_at(entries: list[Entry]) -> int | None:
+def _the_one_looked_at(call: Call, asked: list[Entry]) -> int | None:
     """Give the number of the change that the tool went on with, or was told of, where it is one of the two only."""
-    asked = "\n".join(entry.path for entry in entries)
-    answered = "\n".join(entry.response_body.decode(errors="replace") for entry in entries)
-    for text in (asked, answered):
-        numbers = [number for number in TWIN_NUMBERS if re.search(rf"\b{number}\b", text)]
-        if len(numbers) == 1:
-            return numbers[0]
-    return None
+    paths = "\n".join(entry.path for entry in call.own)
+    answers = "\n".join(entry.response_body.decode(errors="replace") for entry in asked if entry.status < 400)
+    numbers = _numbers(paths) or _numbers(answers)
+    return numbers[0] if len(numbers) == 1 else None
 
 
-async def _judge_success(observed: Observations, tool: str, call: Call) -> None:
+def _says_so_somewhere(value: object) -> bool:
+    """Tell whether a result says that there are several: in a text, or by a field of such a name that is not empty."""
+    if isinstance(value, str):
+        return bool(AMBIGUOUS.search(value))
+    if isinstance(value, Mapping):
+        return any(_says_so_somewhere(one) or (bool(one) and AMBIGUOUS.search(key)) for key, one in value.items())
+    return isinstance(value, list) and any(map(_says_so_somewhere, value))
+
+
+def _result(call: Call) -> object:
+    """Give what a tool gave back: what its structure holds, else the JSON in its text, else the text."""
+    if call.reply is not None and call.reply.structured is not None:
+        return call.reply.structured
+    try:
+        return json.loads(call.text)
+    except ValueError:
+        return call.text
+
+
+def _judge_error(call: Call, asked: list[Entry]) -> None:
+    """An error that does not say that there are several."""
+    expected = f"an error that says that {TWIN_CHANGE_ID} fits several changes"
+    if (one := _the_one_looked_at(call, asked)) is not None:
+        raise Finding(expected=expected, saw=f"one of them taken, {one}: {call.saw()}", evidence=call.evidence())
+    if NOT_FOUND.search(call.text):
+        raise Finding(expected=expected, saw=f"only that it was not found: {call.saw()}", evidence=call.evidence())
+    numbers = ", ".join(map(str, TWIN_NUMBERS))
+    raise Inconclusive(
+        f"whether its error tells a caller that the id is ambiguous, nobody can tell: {call.saw()}",
+        supply=f'an error that says so, such as "{TWIN_CHANGE_ID} is ambiguous; it fits the changes {numbers}"',
+        evidence=call.evidence(),
+    )
+
+
+async def _judge_success(observed: Observations, tool: str, call: Call, asked: list[Entry]) -> None:
     """A success that does not tell of both changes: one of them, if it is the answer that its number gives, too."""
-    for one in (_the_only_one(call.reply.everything if call.reply else ""), _the_one_looked_at(call.own)):
+    if _says_so_somewhere(_result(call)) or len(_numbers("\n".join(entry.path for entry in call.own))) > 1:
+        return  # it says so, or it looked at both and tells something of all
+    expected = "all changes that the id fits, or an error that names them"
+    for one in (_the_only_one(call.reply.everything if call.reply else ""), _the_one_looked_at(call, asked)):
         if one is not None:
-            raise Finding(
-                expected="all changes that the id fits, or an error that names them",
-                saw=f"one of them only, {one}: {call.saw()}",
-                evidence=call.evidence(),
-            )
-    if AMBIGUOUS.search(call.text):
-        return
+            raise Finding(expected=expected, saw=f"one of them only, {one}: {call.saw()}", evidence=call.evidence())
+    if all(entry.status >= 400 for entry in asked) and NOT_FOUND.search(call.text):
+        raise Finding(expected=expected, saw=f"only that it was not found: {call.saw()}", evidence=call.evidence())
     apart = (await observed.of(each_twin, tool)).calls
-    answers = [_answer(apart.get((tool, str(number)))) for number in TWIN_NUMBERS]
-    same = [number for number, answer in zip(TWIN_NUMBERS, answers, strict=True) if answer == _answer(call)]
+    answers = [_answer(apart.get((tool, str(number))), str(number)) for number in TWIN_NUMBERS]
+    mine = _answer(call, TWIN_CHANGE_ID)
+    same = [number for number, answer in zip(TWIN_NUMBERS, answers, strict=True) if answer == mine]
     if len(same) == 1:
-        raise Finding(
-            expected="all changes that the id fits, or an error that names them",
-            saw=f"the answer for {same[0]} alone: {call.saw()}",
-            evidence=call.evidence(),
-        )
+        saw = f"the answer for {same[0]} alone: {call.saw()}"
+        raise Finding(expected=expected, saw=saw, evidence=call.evidence())
     if same:
         raise Inconclusive(
             f"it answers the same for both changes and for their common id: {call.saw()}",
@@ -311,7 +363,9 @@ async def _judge_success(observed: Observations, tool: str, call: Call) -> None:
         )
 
 
-def _answer(call: Call | None) -> str:
+def _answer(call: Call | None, given: str) -> str:
+    """Write the answer to a call as one text, what was given as the id left out, which the tool may repeat."""
     if call is None or call.reply is None:
         return ""
-    return json.dumps([call.reply.is_error, call.reply.structured, call.reply.content], sort_keys=True)
+    shown = json.dumps([call.reply.is_error, call.reply.structured, call.reply.content], sort_keys=True)
+    return re.sub(rf"(?<![0-9A-Za-z]){re.escape(given)}(?![0-9A-Za-z])", "", shown)

@@ -11,6 +11,7 @@ from conformance.rig.surroundings import HOSTS
 from conformance.scenes.concurrency import first_calls, watched
 from conformance.scenes.crowds import Crowd, crowded, crowded_again
 from conformance.scenes.mixed import mixed_up
+from conformance.scenes.other_hosts import OTHER_URL, answered_for_another
 
 if TYPE_CHECKING:
     from conformance.observations import Observations
@@ -41,8 +42,9 @@ async def others_are_answered_while_a_call_is_on_its_way(observed: Observations,
     """From the arrival of a call to its end, whatever Gerrit does meanwhile, the server answers others within 1 s.
 
     The server is asked for something small all the while; each of the tool's requests is held until that has been
-    answered, and the first one is refused once. A late answer counts only if it is late again in a process of its own
-    while an honest extension beside it is quick. Tools may make their own calls wait for each other.
+    answered, and the first one is refused once on either kind of host. A late answer counts only if it is late again in
+    a process of its own while an honest extension beside it is quick. Tools may make their own calls wait for each
+    other.
     """
     found = (await observed.of(watched)).get(tool)
     if found is None:
@@ -109,13 +111,20 @@ async def each_of_many_calls_gets_its_own_answer(observed: Observations, tool: s
     """Twenty calls with different arguments, at once and in turn, each get the answer that belongs to theirs.
 
     Answers and requests are compared with what the same arguments get alone in a fresh process. Only what differs
-    between arguments and is the same in every run alone is compared. A tool that writes is
-    given each arguments once. Where there are several tools they share the twenty calls, with six for each at least.
+    between arguments and is the same in every run alone is compared. Some arguments differ in one value only, others in
+    all. A tool that writes is given each arguments once. Where there are several tools they share the twenty calls,
+    with six for each at least. A call for one host after a call for another has to ask the one that it names.
     """
     crowd = (await observed.of(crowded)).get(tool)
     if crowd is not None and len(crowd.choices) < 2:
         raise NotApplicable("it takes no argument that can be varied")
     _not_without_calls(crowd, tool)
+    if (call := await observed.of(answered_for_another, tool)) is not None:
+        raise Finding(
+            expected=f"{OTHER_URL} to be asked, which the call names",
+            saw=f"nothing asked of it after a call for another host; {call.saw()}",
+            evidence=call.evidence(),
+        )
     if crowd is None or mixed_up(crowd) is None:
         return
     again = await observed.of(crowded_again, tool)

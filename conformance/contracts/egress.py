@@ -10,8 +10,11 @@ from urllib.parse import unquote_plus
 
 from conformance.contracts.registry import GUIDE, MCP_SPEC, clause, field_sense
 from conformance.outcomes import Evidence, Finding, Level
+from conformance.profile import plain_host_name
 from conformance.rig.accounting import unexplained
-from conformance.rig.contacts import Contact, past_the_proxy, through_the_proxy
+from conformance.rig.contacts import GERRIT_NAMES, Contact, past_the_proxy, through_the_proxy
+from conformance.rig.surroundings import HOSTS
+from conformance.rig.targets import authority
 
 if TYPE_CHECKING:
     from conformance.observations import Observations
@@ -89,8 +92,8 @@ def _told(contact: Contact) -> str:
     source=field_sense("whoever is sent the credentials of a Gerrit host can act there in its user's name"),
     needs=("EXT-NONEMPTY",),
     fix=(
-        "Send nothing of `gerrit_hosts` anywhere. The host adds the credentials itself, and only to requests for the "
-        "base URL that run_curl is given."
+        "Send nothing of `gerrit_hosts` anywhere, and give run_curl URLs of no other host than its base URL names: the "
+        "base URL decides whose credentials are sent, the URLs where to."
     ),
     example="""
         await ctx.run_curl([f"{base_url}/changes/1/detail"], base_url)  # both of the same host
@@ -104,10 +107,14 @@ async def credentials_go_to_their_own_host_only(observed: Observations) -> None:
 
     Looked for in addresses, headers and bodies, plain or encoded, of everything that was sent while the extension was
     loaded and called. Nothing of it leaves the machine: the suite itself answers for all other hosts.
+
+    A call of run_curl with a URL of another host than its base URL names counts as well: a host adds the credentials of
+    the base URL to whatever is asked, and need not look whom. All names of one host are as good as each other.
     """
     await _all_called(observed)
     masking = observed.rig.masking
     for trial in await _loading_and_calls(observed):
+        _judge_run_curl(masking, trial)
         for call in trial.calls:
             for entry in call.entries:
                 _judge_sent(masking, entry, own=entry.host, tool=call.tool, evidence=call.evidence())
@@ -154,6 +161,25 @@ def _decoded(run: str) -> str:
     whole = run[: len(run) - (len(run) % 4 == 1)]
     padded = whole.replace("+", "-").replace("/", "_") + "=" * (-len(whole) % 4)
     return base64.urlsafe_b64decode(padded).decode("utf-8", "replace")
+
+
+_PLACES = {plan.name: frozenset(map(authority, (plan.url, plan.internal_url))) for plan in HOSTS}
+
+
+def _judge_run_curl(masking: Masking, trial: Trial) -> None:
+    """Raise where run_curl was to ask one host with the base URL, and so with the credentials, of another."""
+    for about in trial.told("run_curl"):
+        named = (GERRIT_NAMES.get(plain_host_name(url), "") for url in about["base_urls"])
+        own = next(filter(None, named), "")  # none: nobody's credentials are chosen
+        for place in about["asked"] if own else ():
+            if authority(place) and authority(place) not in _PLACES[own]:
+                line = str(about["line"])
+                raise Finding(
+                    expected=f"run_curl with the base URL of {own}, whose credentials it sends, to ask {own} only",
+                    saw=f"it was to ask {masking.mask(place)}, which would be sent them",
+                    tool=str(about["tool"]) or None,
+                    evidence=(Evidence(kind="line", text=line),) if line else (),
+                )
 
 
 def _judge_names(masking: Masking, trial: Trial) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from conformance.contracts.registry import GUIDE, MCP_SPEC, clause, field_sense
+from conformance.contracts.registry import GUIDE, MCP_SPEC, clause, field_sense, tells_of_an_end
 from conformance.outcomes import Blocked, Evidence, Finding, Inconclusive, Level
 from conformance.rig.surroundings import IMPORT_SECONDS
 
@@ -66,6 +66,7 @@ async def _loading_came_to_its_end(observed: Observations) -> None:
                 raise RuntimeError("the program dot is missing")  # not sys.exit()
     """,
     gate=_loading_came_to_its_end,
+    explains=tells_of_an_end,
     neighbours=("EXT-IMPORT", "EXT-RESOURCES", "EXT-QUIET"),
 )
 async def importing_and_registering_leave_the_process_running(observed: Observations) -> None:
@@ -325,6 +326,7 @@ async def _register_returned(observed: Observations) -> None:
             limit = settings.get("limit", 25)
     """,
     gate=_register_returned,
+    explains=lambda _: False,  # all else is seen under the usual settings, with which it did return
     neighbours=("EXT-QUIET", "EXT-NONEMPTY"),
 )
 async def register_returns_under_every_form_of_settings(observed: Observations) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from conformance.contracts.registry import GUIDE, clause
 from conformance.outcomes import Evidence, Finding, Inconclusive, Level, NotApplicable
 from conformance.rig.answers import hands_on
-from conformance.scenes import faults
+from conformance.scenes import faults, patience
 from conformance.scenes.faults import AFTER, EMPTY, GRACE_SECONDS, HOST_SECONDS, REDIRECT, SILENCE
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ async def every_fault_becomes_an_error_and_passes(observed: Observations, tool: 
     The faults: 401, 403, 409, 429, 500, a page of HTML with 502, a redirect to a login page, an empty body, JSON that
     is cut off, JSON of another type, silence, a reset connection; each as often as the request is made. "In good time"
     is 5 seconds more than the host itself waits. What a status tells is tried on both kinds of host: one whose
-    `run_curl` raises on it, and one that hands the body back.
+    `run_curl` raises on it, and one that hands the body back. Silence is also played on a host that waits longer than
+    any tool, on a clock that is put forward: a tool that runs out of patience by itself has nothing to tell, either.
 
     A success is no lie where the tool gets the very same result by another request, needs nothing of the body that was
     damaged, or hands on what came as it is (TOOL-RAISES-RAW judges that). A damaged body is held against requests only
@@ -69,6 +70,12 @@ async def every_fault_becomes_an_error_and_passes(observed: Observations, tool: 
     if faults.is_accused(call, usual, SILENCE, returns_http_errors=False):
         raise _finding(call, "isError when Gerrit does not answer its first request", "")
     _judge_recovery(silent, tool, "")
+    if (untold := (await observed.of(patience.untold)).get(tool)) is not None:
+        raise Finding(
+            expected="isError when it waits no longer and Gerrit has not answered its first request",
+            saw=untold.saw(),
+            evidence=(*untold.evidence(), Evidence(kind="fact", text="no answer came before the tool gave up waiting")),
+        )
     if not met:
         raise Inconclusive(
             "it asked for something else in every call, so that nothing could be made to go wrong",

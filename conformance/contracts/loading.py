@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.contracts.registry import GUIDE, clause, field_sense
 from conformance.outcomes import Blocked, Evidence, Finding, Inconclusive, Level, NotApplicable
-from conformance.rig.rehearsing import AGAIN, UNREGISTER
+from conformance.rig.rehearsing import AGAIN, REFUSED, UNREGISTER
 from conformance.rig.surroundings import IMPORT_SECONDS
 from conformance.rig.trial import asks_for_plugins
 from conformance.scenes import loading as scenes
@@ -245,17 +245,17 @@ async def unregister_accepts_the_context(observed: Observations) -> None:
         _judge_unregistered(later.told("unregistered_by_host"), "after its tools had been called")
 
 
-def _judge_unregistered(facts: list[Mapping[str, Any]], when: str) -> None:
+def _judge_unregistered(facts: list[Mapping[str, Any]], when: str, known: tuple[Evidence, ...] = ()) -> None:
     for fact in facts:
         if raised := fact["raised"]:
             raise Finding(
                 expected=f"unregister to return {when}",
                 saw=f"{raised['type']}: {raised['text']}",
-                evidence=(_traceback_of(raised),),
+                evidence=(_traceback_of(raised), *known),
             )
         if fact["deferred"]:
             saw = f"{fact['deferred']}, whose body has not run"
-            raise Finding(expected="unregister to have done its work when it returns", saw=saw)
+            raise Finding(expected="unregister to have done its work when it returns", saw=saw, evidence=known)
 
 
 @clause(
@@ -288,13 +288,22 @@ async def unregister_is_fit_for_a_failed_register(observed: Observations) -> Non
         modules = {fact["module"] for fact in trial.told("register_raised")}
         failed += len(modules)
         facts = [fact for fact in trial.told("unregistered") if fact["module"] in modules]
-        _judge_unregistered(facts, "after a register that failed")
+        refused = trial.told(REFUSED)
+        what = f", as {refused[0]['what']} was refused" if refused else ""
+        _judge_unregistered(facts, f"after a register that failed{what}", _refused_before(refused))
         if modules:
             _judge_end_of(trial, UNREGISTER, "unregister to return after a register that failed")
         if not trial.in_session:
             raise Inconclusive(f"the subject did not load again: {_trouble(trial)}", supply="run again")
     if not failed:
         raise NotApplicable("its register did not fail, whichever registration was refused")
+
+
+def _refused_before(refused: list[Mapping[str, Any]]) -> tuple[Evidence, ...]:
+    """Quote the registration that the server refused first."""
+    told = [Evidence(kind="fact", text=f"the server refused {one['what']}, and so register failed") for one in refused]
+    lines = [Evidence(kind="line", text=f"{one['line']}: {one['what']} was refused") for one in refused if one["line"]]
+    return (*told[:1], *lines[:1])
 
 
 @clause(

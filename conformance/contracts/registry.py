@@ -15,7 +15,7 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
-from conformance.outcomes import Level
+from conformance.outcomes import Finding, Level
 
 CATALOGUE_VERSION = "2"
 """Raised whenever a clause is added, or what it demands changes."""
@@ -86,6 +86,11 @@ def field_sense(reason: str) -> Source:
     return Source(document="common sense of the field", reason=reason)
 
 
+def tells_of_an_end(finding: Finding) -> bool:
+    """Tell whether a process was seen to end in what a finding quotes."""
+    return any(one.kind == "process" for one in finding.evidence)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Clause:
     """One contract that a subject keeps or breaks."""
@@ -101,6 +106,8 @@ class Clause:
     per_tool: bool
     gate: Check | None
     """The part of it that the clauses which need it build on; None where that is all of it."""
+    explains: Callable[[Finding], bool] | None
+    """Tells of a finding of another clause whether this one can be its cause at all; None where any can."""
     judges_host: bool
     """It is the host of the run that keeps or breaks it."""
     check: Check
@@ -176,6 +183,7 @@ def clause(
     neighbours: tuple[str, ...] = (),
     per_tool: bool = False,
     gate: Check | None = None,
+    explains: Callable[[Finding], bool] | None = None,
     judges_host: bool = False,
 ) -> Callable[[Check], Check]:
     """Make an async function a clause.
@@ -193,6 +201,8 @@ def clause(
         per_tool: the function takes `(observed, tool)` and is run for every tool of the subject.
         gate: the part of the check that the clauses which need this one build on. Those are judged where it holds; what
             they find is BLOCKED all the same if the whole clause turns out not to hold.
+        explains: of a clause that excuses others: whether a finding of theirs can be owed to this one, so that it need
+            not be judged for each of them.
         judges_host: it is the host that keeps or breaks the clause, so its fault is a FAIL, whoever else shows it too.
     """
 
@@ -202,7 +212,7 @@ def clause(
         made = Clause(
             id=clause_id, level=level, source=source, fix=fix, example=inspect.cleandoc(example), needs=needs,
             excused_by=excused_by, neighbours=neighbours, per_tool=per_tool,
-            gate=gate, judges_host=judges_host, check=check,
+            gate=gate, explains=explains, judges_host=judges_host, check=check,
         )  # fmt: skip
         setattr(check, MARK, made)
         return check

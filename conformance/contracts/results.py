@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from conformance.contracts.registry import GUIDE, MCP_SPEC, clause, field_sense
-from conformance.outcomes import Blocked, Evidence, Finding, Level, NotApplicable
+from conformance.outcomes import Blocked, Evidence, Finding, Inconclusive, Level, NotApplicable
 from conformance.rig.samples import takes_address
 from conformance.rig.trial import Call
 
@@ -188,7 +188,7 @@ async def a_404_becomes_an_error(observed: Observations, tool: str) -> None:
     """
     for returns_http_errors in (False, True):
         call = (await observed.not_found(returns_http_errors=returns_http_errors)).call(tool)
-        fault = _the_faulted(call)
+        fault = await _the_faulted(observed, call)
         if call.succeeded and not (returns_http_errors and _passed_on_raw(call, fault)):
             kind = "hands the body of an HTTP error back" if returns_http_errors else "raises on HTTP errors"
             raise Finding(
@@ -220,7 +220,7 @@ async def a_404_becomes_an_error(observed: Observations, tool: str) -> None:
 async def an_error_body_is_not_passed_on_as_a_result(observed: Observations, tool: str) -> None:
     """On a host that hands the body of an HTTP error back, the tool does not return that body as its result."""
     call = (await observed.not_found(returns_http_errors=True)).call(tool)
-    fault = _the_faulted(call)
+    fault = await _the_faulted(observed, call)
     if call.succeeded and _passed_on_raw(call, fault):
         raise Finding(
             expected="isError when Gerrit answers 404",
@@ -229,11 +229,20 @@ async def an_error_body_is_not_passed_on_as_a_result(observed: Observations, too
         )
 
 
-def _the_faulted(call: Call) -> Entry:
+async def _the_faulted(observed: Observations, call: Call) -> Entry:
     faulted = [entry for entry in call.own if entry.fault]
-    if not faulted:
+    if faulted:
+        return faulted[0]
+    usual = (await observed.plain()).call(call.tool)
+    if not usual.own:
         raise NotApplicable("it asked Gerrit for nothing")
-    return faulted[0]
+    asked = f"{call.own[0].method} {call.own[0].gerrit_path}" if call.own else "nothing"
+    raise Inconclusive(
+        f"it was to be refused {usual.own[0].method} {usual.own[0].gerrit_path}, which it usually asks for first, and "
+        f"asked for {asked} instead",
+        supply="arguments with which its first request is always the same",
+        evidence=call.evidence(),
+    )
 
 
 def _passed_on_raw(call: Call, fault: Entry) -> bool:

@@ -156,15 +156,34 @@ async def a_refusal_reaches_the_caller_with_its_text(observed: Observations, too
         if call.reply is not None and call.reply.is_error and not _gives_a_reason(call, tool):
             raise Finding(
                 expected="an error that says why: a plugin, or a host",
-                saw=f"only {call.text!r}",
+                saw=f"only {call.text!r}{MASKED if _is_masked(call, tool) else ''}",
                 evidence=call.evidence(),
+                hint=SAY_IT_BY_A_TOOL_ERROR if _is_masked(call, tool) else None,
             )
+
+
+MASKED = ", the SDK's mask: of what a tool raises, version 2 of the SDK lets through the text of a ToolError alone"
+SAY_IT_BY_A_TOOL_ERROR = (
+    "Raise a ToolError, or an exception of a class that is one as well, such as `class RefusalError(ToolError, "
+    "RuntimeError)`: version 2 of the SDK hides the text of any other from the caller."
+)
+
+
+def _is_masked(call: Call, tool: str) -> bool:
+    """Tell whether the SDK's mask is all that came, while what the tool raised had a text."""
+    raised = [about for about in call.told("tool_raised") if about["tool"] == tool]
+    return not _said(call, tool) and bool(raised) and bool(str(raised[-1]["text"]).strip())
 
 
 def _gives_a_reason(call: Call, tool: str) -> bool:
     """Tell whether more than the SDK's mask came through: the word plugin, or a host."""
-    text = re.sub(rf"^Error (?:executing|calling) tool '?{re.escape(tool)}'?:?", "", call.text.strip()).strip()
+    text = _said(call, tool)
     return "plugin" in text.lower() or any(names_host(text, plan) for plan in HOSTS)
+
+
+def _said(call: Call, tool: str) -> str:
+    """Give the text of an error without what the SDK puts in front."""
+    return re.sub(rf"^Error (?:executing|calling) tool '?{re.escape(tool)}'?:?", "", call.text.strip()).strip()
 
 
 @clause(

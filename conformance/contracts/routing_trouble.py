@@ -7,13 +7,14 @@ the run by what its `requires_plugin` makes of the subject's functions.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from conformance.contracts.registry import GUIDE, clause, field_sense
 from conformance.contracts.routing import backed, judge_reached, own_routing
 from conformance.outcomes import Blocked, Evidence, Finding, Inconclusive, Level, NotApplicable
+from conformance.profile import plain_host_name
 from conformance.rig.surroundings import HOSTS
 from conformance.rig.trial import Call, Trial
 from conformance.scenes import routing as scenes
@@ -196,9 +197,11 @@ def calls_it_absent(text: str) -> bool:
 async def an_address_that_is_not_configured_is_refused(observed: Observations, tool: str) -> None:
     """An address that is not configured gives an error that says so; nothing is sent there, no credential above all.
 
-    An error that names the address, or speaks of what is configured, is taken to say so.
+    An error that names the address, or speaks of what is configured, is taken to say so. A tool that calls run_curl
+    with the address has asked it, even where the host of the run refuses: other hosts do not, and their `get_base_url`
+    takes any address, too. What the host's own registry does with the address is not held against the tool.
     """
-    await backed(observed, tool)
+    backing = await backed(observed, tool)
     call = (await observed.of(scenes.cold)).call(tool, "unconfigured")
     host = UNCONFIGURED.removeprefix("https://")
     sent = [target for target in call.refused if host in target.lower()]
@@ -207,9 +210,24 @@ async def an_address_that_is_not_configured_is_refused(observed: Observations, t
             expected=f"nothing sent to {UNCONFIGURED}, which is not configured",
             saw=f"{len(sent)} connections to it", evidence=(*_targets(sent), *call.evidence()),
         )  # fmt: skip
+    handed = [about for about in call.told("run_curl") if about["tool"] in {"", tool} and _is_for(about, host)]
+    if handed and backing.wrapper_used:  # else ROUTE-ORDER has it: the routing that would refuse was thrown away
+        raise Finding(
+            expected=f"run_curl not called with {UNCONFIGURED}, which is not configured",
+            saw=f"it called, and left it to the host of the run to refuse; {call.saw()}",
+            evidence=(*_lines(handed), *call.evidence()),
+        )
     expected = f"an error that says that {UNCONFIGURED} is not configured"
     if call.succeeded or not _says_so(call, host):
         raise Finding(expected=expected, saw=_where(call), evidence=call.evidence())
+
+
+def _is_for(about: Mapping[str, Any], host: str) -> bool:
+    return any(plain_host_name(url) == host for url in (*about["asked"], *about["base_urls"]))
+
+
+def _lines(handed: Sequence[Mapping[str, Any]]) -> tuple[Evidence, ...]:
+    return tuple(Evidence(kind="line", text=str(about["line"])) for about in handed[:1] if about["line"])
 
 
 def _says_so(call: Call, host: str) -> bool:

@@ -131,22 +131,25 @@ async def settings_are_read_from_one_block_of_its_own(observed: Observations) ->
     if belongings:
         raise Finding(
             expected="settings read by extension_config only",
-            saw=_some([said for said, _ in belongings]),
-            evidence=tuple(Evidence(kind="fact", text=f"{said}: {place}") for said, place in belongings[:MOST_NAMED]),
+            saw=_some(list(dict.fromkeys(str(about["said"]) for about in belongings))),
+            evidence=_places("{said}", belongings),
         )
     asked = [about for trial in await _all_trials(observed) for about in trial.told("extension_config")]
     names = sorted({str(about["name"]) for about in asked})
     if len(names) > len(observed.bench.subject.modules):
+        lines = {about["name"]: f"{about['line']} asked for {about['name']!r}" for about in asked}
         raise Finding(
-            expected="one block of settings", saw=f"extension_config asked for {' and '.join(map(repr, names))}"
+            expected="one block of settings",
+            saw=f"extension_config asked for {' and '.join(map(repr, names))}",
+            evidence=tuple(Evidence(kind="line", text=line) for line in lines.values()),
         )
 
 
-def _settings(trial: Trial) -> list[tuple[str, str]]:
-    """Say which settings were read past `extension_config`, and where."""
-    read = [(_item(about), str(about["where"])) for about in astray(_told(trial, READ))]
-    opened = [("the configuration file opened", str(about["where"])) for about in _told(trial, OPENED)]
-    return list(dict.fromkeys([*read, *opened]))
+def _settings(trial: Trial) -> list[Mapping[str, Any]]:
+    """Say which settings were read past `extension_config`, each once, and where."""
+    read = [{**about, "said": _item(about)} for about in astray(_told(trial, READ))]
+    opened = [{**about, "said": "the configuration file opened"} for about in _told(trial, OPENED)]
+    return list({(about["said"], about["where"]): about for about in [*read, *opened]}.values())
 
 
 def _item(about: Mapping[str, Any]) -> str:
@@ -227,4 +230,6 @@ def _some(names: list[str]) -> str:
 
 
 def _places(said: str, facts: list[Mapping[str, Any]]) -> tuple[Evidence, ...]:
-    return tuple(Evidence(kind="fact", text=f"{said.format(**one)}: {one['where']}") for one in facts[:MOST_NAMED])
+    told = [Evidence(kind="fact", text=f"{said.format(**one)}: {one['where']}") for one in facts[:MOST_NAMED]]
+    lines = dict.fromkeys(f"{one['line']}: {said.format(**one)}" for one in facts[:MOST_NAMED] if one["line"])
+    return (*told, *(Evidence(kind="line", text=line) for line in lines))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from conformance.contracts.registry import GUIDE, clause, field_sense
+from conformance.contracts.registry import GUIDE, clause, field_sense, tells_of_an_end
 from conformance.outcomes import Blocked, Evidence, Finding, Inconclusive, Level, NotApplicable
 from conformance.rig.contacts import missing_host
 from conformance.rig.samples import BASE_URL_PARAMETER, certain, stanza, takes_address
@@ -36,6 +36,7 @@ MUST, SHOULD = Level.MUST, Level.SHOULD
             raise RuntimeError(f"change {change_id} has no task roots")  # not SystemExit
     """,
     per_tool=True,
+    explains=tells_of_an_end,
     neighbours=("TOOL-WORKS", "EXT-RESOURCES"),
 )
 async def a_call_leaves_the_process_running(observed: Observations, tool: str) -> None:
@@ -225,12 +226,16 @@ def _log(call: Call) -> tuple[Evidence, ...]:
 async def every_form_of_an_address_reaches_its_host(observed: Observations, tool: str) -> None:
     """A `gerrit_base_url` is honoured in every form that a person types.
 
-    The forms: as configured, without a scheme, with http, a trailing slash, the internal name, a context path.
+    The forms: as configured, without a scheme, with http, a trailing slash, the internal name, a context path. A host
+    may well answer a request on the address as it was typed; one that goes out without https, or without the /a that
+    signs in, breaks the clause all the same.
     """
     if not takes_address(await observed.tool(tool)):
         raise NotApplicable("it has no parameter gerrit_base_url")
-    if not (await observed.plain()).call(tool).own:
+    usual = (await observed.plain()).call(tool)
+    if not usual.own:
         raise NotApplicable("it asked Gerrit for nothing")
+    keeps_base = all(_keeps_base(entry) for entry in usual.own)  # where it does not, TOOL-PREFIX says so
     seen = await observed.typed_addresses()
     for form, (host, url) in BASE_FORMS.items():
         call = seen.call(tool, form)
@@ -245,6 +250,24 @@ async def every_form_of_an_address_reaches_its_host(observed: Observations, tool
             )
         if not call.succeeded:
             raise Finding(expected=expected, saw=call.saw(), evidence=call.evidence())
+        for raw in call.own:
+            if raw.scheme == "https" and (_keeps_base(raw) or not keeps_base):
+                continue
+            raise Finding(
+                expected=f"requests that begin with what get_base_url makes of {url!r} ({form}): {_base(raw)}",
+                saw=f"the address in front of the path as it was typed: {raw.method} {raw.url}",
+                evidence=call.evidence(),
+            )
+
+
+def _keeps_base(entry: Entry) -> bool:
+    """Tell whether the path of a request begins with that of what `get_base_url` gives."""
+    return entry.path.startswith(f"{_context_path(entry)}/a/")
+
+
+def _base(entry: Entry) -> str:
+    plan = host_of(entry)
+    return "" if plan is None else f"{plan.url}/a"
 
 
 def _refusals(seen: Seen) -> tuple[Evidence, ...]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conformance.rig.document import watched
-from conformance.rig.frames import Frames, of_the_host, where
+from conformance.rig.frames import Frames, line_of, of_the_host, where
 
 if TYPE_CHECKING:
     from conformance.rig.channel import Channel
@@ -100,7 +100,7 @@ class Belongings:
         frame = self._frames.behind(sys._getframe(2))  # noqa: SLF001 - beyond the document's own method
         if frame is not None:
             spot = f"{frame.f_code.co_qualname} {frame.f_code.co_firstlineno} {frame.f_lasti}"
-            self._tell(READ, path=list(path), key=str(key), spot=spot, where=where(frame))
+            self._tell(READ, path=list(path), key=str(key), spot=spot, where=where(frame), line=line_of(frame))
 
     def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Take in an event of the interpreter; whatever goes wrong here must not reach the subject."""
@@ -113,9 +113,10 @@ class Belongings:
         if event == "open" and _named(arguments[0], self._config):
             reader = self._frames.behind(frame)
             if reader is not None:
-                self._tell(OPENED, where=where(reader))
+                self._tell(OPENED, where=where(reader), line=line_of(reader))
         elif (how := self._cut(event, arguments)) and not of_the_host(frame):
-            self._tell(LOG_CUT, how=how, where=where(self._frames.behind(frame)))
+            doer = self._frames.behind(frame)
+            self._tell(LOG_CUT, how=how, where=where(doer), line=line_of(doer))
 
     def _cut(self, event: str, arguments: tuple[Any, ...]) -> str:
         """Say how an event takes away what stands in the log; empty where it does not."""

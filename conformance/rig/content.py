@@ -24,7 +24,8 @@ ODD_CHANGE_ID = "I7e57ab1e00000000000000000000000000007301"
 TWIN_NUMBERS = (7302, 7303)
 TWIN_PLACES = (("demo", "master"), (PROJECT, BRANCH))
 TWIN_SUBJECTS = ("Sweep the yard", "Sweep the old yard")
-TWIN_CHANGE_ID = "I7e57ab1e00000000000000000000000000007302"
+TWIN_CHANGE_ID = "I7e57ab1efadedbeebadecafedecadeaccedefeed"
+"""Holds the number of neither: who repeats it has told of none of the two."""
 
 
 def add_content(host: Host) -> None:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from conformance.rig.lines import RUNNING, Origins, watch_tools
+from conformance.rig.targets import places_asked
 
 if TYPE_CHECKING:
     from conformance.rig.channel import Channel
@@ -133,12 +134,15 @@ def _observed(
 
 
 def _told_of(arguments: Sequence[Any]) -> dict[str, Any]:
-    """Tell what a call of `run_curl` is for: URLs, base URL, and whether there may be more requests than URLs."""
+    """Tell what a call of `run_curl` is for: URLs, whom they ask, base URL, whether there may be more requests."""
     curls = [str(one) for given in arguments if isinstance(given, list | tuple) for one in given]
     urls = [found[1][:_LONGEST] for one in curls if (found := _ARGUMENT_URL.match(one))]
     base_urls = [given[:_LONGEST] for given in arguments if isinstance(given, str)]
     several = not urls or any(_SEVERAL.match(one) for one in curls) or any(set("[]{}") & set(url) for url in urls)
-    return {"urls": urls[:50], "base_urls": base_urls[:5], "several": several or len(urls) > 50}
+    return {
+        "urls": urls[:50], "asked": [place[:_LONGEST] for place in places_asked(curls)[:50]],
+        "base_urls": base_urls[:5], "several": several or len(urls) > 50,
+    }  # fmt: skip
 
 
 # --- everything else --------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from types import FrameType
 from typing import Any, Literal
 
-from conformance.rig.frames import HOST, Frames
+from conformance.rig.frames import HOST, Frames, place
 
 Whose = Literal["host", "subject", ""]
 
@@ -49,14 +49,14 @@ class Origins:
     def line(self, frame: FrameType | None) -> str:
         """Tell the innermost line of the subject that led to a frame; of a task of its own, where its tool waits."""
         own = next((one for one in _outwards(frame) if self._frames.owns(one)), None)
-        return _place(own, own.f_lineno) if own is not None else self._waiting_line(RUNNING.get()[1])
+        return place(own, own.f_lineno) if own is not None else self._waiting_line(RUNNING.get()[1])
 
     def line_of(self, problem: BaseException) -> str:
         """Tell the innermost line of the subject that an exception came through; empty where it came through none."""
         found, trace = "", problem.__traceback__
         while trace is not None:
             if self._frames.owns(trace.tb_frame):
-                found = _place(trace.tb_frame, trace.tb_lineno)
+                found = place(trace.tb_frame, trace.tb_lineno)
             trace = trace.tb_next
         return found
 
@@ -67,16 +67,9 @@ class Origins:
             if frame is None:
                 break
             if self._frames.owns(frame):
-                found = _place(frame, frame.f_lineno)
+                found = place(frame, frame.f_lineno)
             coroutine = coroutine.cr_await
         return found
-
-
-def _place(frame: FrameType, line: int) -> str:
-    """Write a place in the subject, by the name of its module: the same on every machine, with and without source."""
-    module = str(frame.f_globals.get("__name__", "?"))
-    is_package = bool(frame.f_globals.get("__path__"))
-    return f"{module.replace('.', '/')}{'/__init__' * is_package}.py:{line} in {frame.f_code.co_name}"
 
 
 def _outwards(frame: FrameType | None) -> Iterator[FrameType]:

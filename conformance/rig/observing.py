@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.rig.decorating import tell_changes, told_end
 from conformance.rig.describing import bare_parameters
+from conformance.rig.frames import line_of
 
 if TYPE_CHECKING:
     from conformance.rig.channel import Channel
@@ -71,7 +72,7 @@ class Observer:
             names = [*arguments[position : position + 1], *options.values()]
             if names and isinstance(names[0], str) and told[names[0]] < MOST_TOLD and not _called_by_host():
                 told[names[0]] += 1
-                tell(fact, name=names[0], method=method)
+                tell(fact, name=names[0], method=method, line=line_of(sys._getframe(1)))  # noqa: SLF001 - who asks
             return original(self, *arguments, **options)
 
         setattr(owner, method, observed)

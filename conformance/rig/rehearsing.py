@@ -12,10 +12,11 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from conformance.rig.lines import Origins
 from conformance.rig.naming import ADDING, Names, registered, written
 from conformance.rig.observing import binding_problem, deferred
 
@@ -28,6 +29,9 @@ UNREGISTER = "unregister"
 """The instruction to unregister the subject once it is loaded, and the phase of doing so."""
 REFUSE_FROM = "refuse from"
 """The instruction to refuse registrations from the one of that number on, and to unregister what fails for that."""
+
+REFUSED = "registration_refused"
+"""The fact that a registration was refused: `what` was to be registered, and at which `line`."""
 
 _OWN_THREADS = 1
 
@@ -55,16 +59,39 @@ class Rehearsal:
         self._application = application
         self._build = build
         self._names = names
+        self._origins = Origins(payload, application)
 
     def before_loading(self) -> None:
         """Have registrations refused where that is wanted."""
         if first := self._instructions.get(REFUSE_FROM):
-            _refuse_from(self._application.mcp, int(first))
+            self._refuse_from(int(first))
             for name in self._modules:
                 module: Any = sys.modules[name]
                 register, unregister = getattr(module, "register", None), _unregister_of(name)
                 if callable(register) and callable(unregister):
                     module.register = self._cleaned_up(name, register, unregister)
+
+    def _refuse_from(self, first: int) -> None:
+        """From now on let all registrations fail but those before the one of number `first`, and tell which."""
+        seen = 0
+
+        def refusing(kind: str, original: Callable[..., Any]) -> Callable[..., Any]:
+            @functools.wraps(original)
+            def refused(*arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - passed on unchanged
+                nonlocal seen
+                seen += 1
+                if seen < first:
+                    return original(*arguments, **options)
+                line = self._origins.line(sys._getframe(1))  # noqa: SLF001 - whoever registers
+                self._channel.tell(REFUSED, what=f"{kind} {_named(arguments, options)}", line=line)
+                raise RefusedError("the server cannot take this registration (refused by the conformance suite)")
+
+            return refused
+
+        for kind, keeper, method in ADDING:
+            manager = getattr(self._application.mcp, keeper, None)
+            if hasattr(manager, method):
+                setattr(manager, method, refusing(kind, getattr(manager, method)))
 
     def _cleaned_up(
         self, name: str, register: Callable[..., Any], unregister: Callable[..., Any]
@@ -147,25 +174,12 @@ class Rehearsal:
         return observed
 
 
-def _refuse_from(mcp: Any, first: int) -> None:  # noqa: ANN401 - the SDK's server
-    """From now on let all registrations fail but those before the one of number `first`."""
-    seen = 0
-
-    def refusing(original: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(original)
-        def refused(*arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - passed on unchanged
-            nonlocal seen
-            seen += 1
-            if seen >= first:
-                raise RefusedError("the server cannot take this registration (refused by the conformance suite)")
-            return original(*arguments, **options)
-
-        return refused
-
-    for _, keeper, method in ADDING:
-        manager = getattr(mcp, keeper, None)
-        if hasattr(manager, method):
-            setattr(manager, method, refusing(getattr(manager, method)))
+def _named(arguments: Sequence[Any], options: Mapping[str, Any]) -> str:
+    """Give the name under which something was to be registered."""
+    given = [options.get("name"), options.get("uri_template")]
+    for one in arguments[:1]:
+        given += [getattr(one, attribute, None) for attribute in ("uri", "name", "__name__")]
+    return next((str(name) for name in given if name), "without a name")
 
 
 def _unregister_of(module: str) -> Any:  # noqa: ANN401 - whatever the module has under that name

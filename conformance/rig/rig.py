@@ -104,6 +104,7 @@ class Rig:
                 keeps_prefix=False,
                 masks_errors=False,
                 instructions={},
+                unbidden=frozenset(),
             )
         )
         if kind not in self._worlds:

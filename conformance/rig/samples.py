@@ -14,6 +14,7 @@ from conformance.outcomes import Inconclusive
 from conformance.profile import PLACEHOLDER
 from conformance.rig.descriptions import described, meaning_by_text
 from conformance.rig.meanings import Meaning, certain, meaning_of
+from conformance.rig.wanted import definitions_of, wanted
 
 __all__ = ["BASE_URL_PARAMETER", "UnknownArguments", "certain", "sample_arguments", "stanza", "takes_address"]
 
@@ -52,6 +53,7 @@ def sample_arguments(tool: Mapping[str, Any], told: Mapping[str, Any] | None) ->
             f"neither name, schema nor description tells what {' and '.join(unknown)} of {tool['name']} should be",
             tool=str(tool["name"]),
             arguments={**values, **dict.fromkeys(unknown, PLACEHOLDER)},
+            types={name: wanted(schema.get("properties", {}).get(name), definitions_of(tool)) for name in unknown},
         )
     return values
 
@@ -59,9 +61,9 @@ def sample_arguments(tool: Mapping[str, Any], told: Mapping[str, Any] | None) ->
 class UnknownArguments(Inconclusive):
     """A tool cannot be called, as nobody knows with what."""
 
-    def __init__(self, reason: str, *, tool: str, arguments: Mapping[str, Any]) -> None:
-        """Keep what is known of the arguments, with placeholders for the rest."""
-        super().__init__(reason, supply=stanza(tool, arguments))
+    def __init__(self, reason: str, *, tool: str, arguments: Mapping[str, Any], types: Mapping[str, str]) -> None:
+        """Keep what is known of the arguments, with placeholders for the rest, and what is wanted in their place."""
+        super().__init__(reason, supply=stanza(tool, arguments, types))
         self.arguments = arguments
 
 
@@ -70,12 +72,17 @@ def takes_address(tool: Mapping[str, Any]) -> bool:
     return BASE_URL_PARAMETER in (tool.get("inputSchema") or {}).get("properties", {})
 
 
-def stanza(tool: str, arguments: Mapping[str, Any]) -> str:
-    """Write the piece of a profile that gives a tool its arguments, ready to paste into pyproject.toml."""
+def stanza(tool: str, arguments: Mapping[str, Any], types: Mapping[str, str] | None = None) -> str:
+    """Write the piece of a profile that gives a tool its arguments, ready to paste into pyproject.toml.
+
+    Behind each gap a comment tells what belongs there, by `types`: `value = "…"  # integer, such as 1`.
+    """
     from tomli_w import dumps  # noqa: PLC0415 - only where something has to be supplied
 
     told = {key: value for key, value in arguments.items() if value is not None}  # TOML has no null
-    return dumps({"tool": {"gerrit-conformance": {"tools": {tool: {"arguments": told}}}}}).strip()
+    written = dumps({"tool": {"gerrit-conformance": {"tools": {tool: {"arguments": told}}}}}).strip()
+    gaps = {dumps({name: PLACEHOLDER}).strip(): kind for name, kind in (types or {}).items() if kind}
+    return "\n".join(f"{line}  # {gaps[line]}" if line in gaps else line for line in written.split("\n"))
 
 
 class _UnknownError(Exception):

@@ -42,6 +42,8 @@ class Bench:
     plugins: tuple[str, ...] = SIMULATED_PLUGINS
     chosen: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Arguments with which tools work that the plainest ones did not suit."""
+    unbidden: frozenset[tuple[str, str]] = frozenset()
+    """What the subject asks of Gerrit by itself, by method and path; no call answers for it."""
 
     def surroundings(self, **changes: Any) -> Surroundings:  # noqa: ANN401 - fields of Surroundings
         """Give the usual surroundings of this subject, with `changes`."""
@@ -50,6 +52,7 @@ class Bench:
             "extensions": self.block(),
             "canned": tuple(self.profile.canned),
             "third_parties": self.profile.third_parties(),
+            "unbidden": self.unbidden,
         }
         return Surroundings(**{**usual, **changes})
 
@@ -72,6 +75,8 @@ class Seen:
     calls: dict[tuple[str, str], Call] = field(default_factory=dict)
     unknown: dict[str, Inconclusive] = field(default_factory=dict)
     """Tools that could not be called because nobody knows with what."""
+    hung: set[str] = field(default_factory=set)
+    """Tools that kept a caller waiting for good after earlier calls in the process."""
 
     def call(self, tool: str, step: str = "") -> Call:
         """Give the call of a tool in a step; raises Inconclusive where it could not be made."""
@@ -137,7 +142,7 @@ def is_odd(call: Call) -> bool:
 
 def is_no_refusal(call: Call) -> bool:
     """Tell whether a call that had to fail did not, or never came to the point of failing."""
-    return call.succeeded or not call.own
+    return call.succeeded or not any(entry.fault for entry in call.own)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +167,8 @@ async def play(bench: Bench, steps: Iterable[Step], **changes: Any) -> Seen:  # 
     """Make all calls in one trial, each in a world that no earlier call has changed.
 
     A call without an answer costs a new trial. One that came out odd and was not the first in its process is made
-    again, alone, and that is what counts: a subject may well keep answers and connections.
+    again, alone, and that is what counts: a subject may well keep answers and connections. A tool that hung after
+    other calls is called in processes of its own from then on, as it would only be waited for.
     """
     seen, surroundings = Seen(), bench.surroundings(**changes)
     todo = [step for step in steps if _can_be_called(bench, step.tool, seen)]
@@ -184,10 +190,15 @@ async def _play_in(trial: Trial, todo: list[Step], bench: Bench, seen: Seen) -> 
     again: list[Step] = []
     while todo and trial.in_session and trial.alive:
         step = todo.pop(0)
-        trial.enter(_world_of(step, bench, trial), step.faults)
         tool = str(step.tool["name"])
+        if tool in seen.hung and step.odd is not None and trial.calls:
+            again.append(step)
+            continue
+        trial.enter(_world_of(step, bench, trial), step.faults)
         call = await trial.call(tool, _arguments_of(step, bench))
         seen.calls[tool, step.name] = call
+        if call.reply is None and not call.died and len(trial.calls) > 1:
+            seen.hung.add(tool)
         if step.odd is not None and len(trial.calls) > 1 and step.odd(call):
             again.append(step)
         if call.reply is None or trial.age > bench.rig.settings.limit_seconds / 2:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from conformance.rig.frames import HOST, Frames, where
+from conformance.rig.frames import HOST, Frames, line_of, where
 
 if TYPE_CHECKING:
     from conformance.rig.channel import Channel
@@ -130,7 +130,7 @@ class Surface:
         if frame is None or what in self._told or is_open(what) or len(self._told) > MOST_TOLD:
             return
         self._told.add(what)
-        self._channel.tell(BEYOND, what=what, where=where(frame), mild=is_mild(what))
+        self._channel.tell(BEYOND, what=what, where=where(frame), line=line_of(frame), mild=is_mild(what))
 
 
 def is_open(what: str) -> bool:

@@ -125,6 +125,8 @@ class Surroundings:
     """Names of hosts other than Gerrit that are there and answer."""
     instructions: Mapping[str, Any] = field(default_factory=dict)
     """What the child is to do or to watch beyond the usual; see `conformance.rig.hosting.serve`."""
+    unbidden: frozenset[tuple[str, str]] = frozenset()
+    """Methods and paths that the subject asks for by itself; see `conformance.rig.unbidden`."""
 
 
 def configuration(surroundings: Surroundings, credentials: Credentials) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from conformance.outcomes import Evidence
 from conformance.rig.surroundings import HOSTS, HostPlan, Surroundings
+from conformance.rig.unbidden import is_unbidden
 
 if TYPE_CHECKING:
     from conformance.rig.masking import Masking
@@ -73,8 +74,10 @@ class Call:
 
     @property
     def own(self) -> list[Entry]:
-        """The tool's own requests: all but those that ask which plugins a host has."""
-        return [entry for entry in self.entries if not asks_for_plugins(entry)]
+        """The tool's own requests: all but those that ask for plugins, and what the extension asks by itself."""
+        own = [entry for entry in self.entries if not asks_for_plugins(entry)]
+        unbidden = self.surroundings.unbidden if self.surroundings is not None else frozenset()
+        return [one for one in own if not is_unbidden(one, unbidden, self.told("run_curl"))] if unbidden else own
 
     @property
     def lists(self) -> list[Entry]:
@@ -118,6 +121,8 @@ class Call:
             Evidence(kind="request", text=f"{one.method} {one.scheme}://{one.authority} → {one.status} (no Gerrit)")
             for one in self.elsewhere
         ]
+        if self.died:
+            quoted.append(Evidence(kind="process", text="it ended during the call"))
         quoted.append(Evidence(kind="reply", text=_shortened(self.saw(), 1500)))
         return (*quoted, *(Evidence(kind="line", text=line) for line in self.lines()))
 

@@ -14,6 +14,7 @@ from conformance.rig.meanings import ALICE, BOB, meaning_of
 from conformance.rig.samples import BASE_URL_PARAMETER, sample_arguments, takes_address
 
 Arguments = dict[str, Any]
+Value = Any
 
 TURNS = (1, 2)
 """Two sets of arguments beside the plainest ones: as many as there are changes beside the first."""
@@ -26,6 +27,8 @@ PEOPLE = (ALICE, BOB, "conformance@example.com")
 NAMES = ("alice", "bob", "conformance")
 FILES = ("leaves.py", "roots.py", "twigs.py")
 """A file in the first change of a host, in its second, in its third."""
+ANOTHER_FILE = {FILES[0]: "docs/guide.md"}
+"""Another file in the same change."""
 TOPICS = ("leaves", "roots", "twigs")
 CHANGE = re.compile(r"^(demo~)?([123])$")
 
@@ -47,7 +50,25 @@ def variants(tool: Mapping[str, Any], plain: Arguments, *, asks: bool) -> Iterat
             yield made
 
 
-Value = Any
+MOST_SINGLES = 3
+"""How many sets `one_by_one` gives at most."""
+
+
+def one_by_one(plain: Arguments, other: Arguments) -> list[Arguments]:
+    """Give sets that differ from the plainest in one argument, for a tool that works with `other` as well.
+
+    They tell apart what is kept under a key that forgets one argument. What differs in the host is not among them: the
+    hosts are alike, and the answers would be the same.
+    """
+    made = [{**plain, name: _beside(plain, name, value)} for name, value in other.items() if name != BASE_URL_PARAMETER]
+    return [one for one in made if one not in (plain, other)][:MOST_SINGLES]
+
+
+def _beside(plain: Arguments, name: str, value: Value) -> Value:
+    usual = plain.get(name)
+    return ANOTHER_FILE.get(usual, value) if isinstance(usual, str) and usual != value else value
+
+
 Change = Callable[[str, Value, int, bool], Value]
 """Gives another value for a name, or None where it knows none; the last argument tells of a change beside it."""
 

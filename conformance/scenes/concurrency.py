@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mock_gerrit.journal import Entry
 
 REFUSED, SLOW = "while Gerrit refuses", "while Gerrit is slow"
+HANDED_OVER = "while Gerrit refuses, on a host whose run_curl hands the body of an HTTP error back"
 REFUSED_SECONDS, SLOW_SECONDS = 3.0, 15.0
 """How long a call is watched; a refused one may be tried again for as long as its tool likes."""
 ENOUGH_SECONDS, CERTAIN_SECONDS = 1.3, 2.5
@@ -32,7 +33,7 @@ TRIES = 3
 def _faults(step: str) -> tuple[Fault, ...]:
     from mock_gerrit.faults import Fault  # noqa: PLC0415 - loaded with the first trial
 
-    return (Fault(kind="status", status=503, not_path=ASKING_FOR_PLUGINS, times=1),) if step == REFUSED else ()
+    return (Fault(kind="status", status=503, not_path=ASKING_FOR_PLUGINS, times=1),) if step != SLOW else ()
 
 
 @dataclass(kw_only=True)
@@ -46,15 +47,17 @@ class Watched:
 
 
 async def watched(observed: Observations) -> dict[str, Watched]:
-    """Call each tool that answers, twice, and keep asking the server for something else until the call is over.
+    """Call each tool that answers, three times, and keep asking the server for something else until the call is over.
 
-    Once its first request is refused; once each request is held until something else was answered meanwhile. Where
-    something else came late, the call is made again alone, beside an honest extension in a process of its own.
+    Its first request is refused on either kind of host; once each request is held until something else was answered
+    meanwhile. Where something else came late, the call is made again alone, beside an honest extension in a process of
+    its own.
     """
     seen: dict[tuple[str, str], Watch] = {}
-    todo = [(name, step) for name in await observed.answering() for step in (REFUSED, SLOW)]
-    while todo and await _watch_in_one_trial(observed, todo, seen):
-        pass
+    for steps in ((REFUSED, SLOW), (HANDED_OVER,)):
+        todo = [(name, step) for name in await observed.answering() for step in steps]
+        while todo and await _watch_in_one_trial(observed, todo, seen):
+            pass
     worst: dict[str, Watched] = {}
     for (tool, step), first in seen.items():
         found = await _again(observed, tool, step) if first.too_late else Watched(worst=first, step=step)
@@ -68,7 +71,7 @@ async def _watch_in_one_trial(
 ) -> bool:
     """Watch calls until one does not end in time; take them off `todo`. False where none could be made."""
     bench, before = observed.bench, len(todo)
-    async with bench.rig.trial(bench.subject, _surroundings(observed)) as trial:
+    async with bench.rig.trial(bench.subject, _surroundings(observed, todo[0][1])) as trial:
         while todo and trial.in_session and trial.alive and trial.age < bench.rig.settings.limit_seconds / 2:
             tool, step = todo.pop(0)
             seen[tool, step] = await _watch(observed, trial, tool, step)
@@ -83,12 +86,14 @@ async def _watch(
     trial.enter(observed.rig.world(trial.surroundings), _faults(step))
     arguments = observed.bench.arguments(await observed.tool(tool))
     with Gate(trial) as gate:
-        seconds = REFUSED_SECONDS if step == REFUSED else SLOW_SECONDS
+        seconds = SLOW_SECONDS if step == SLOW else REFUSED_SECONDS
         return await watch(trial, tool, arguments, gate, seconds=seconds, enough=enough)
 
 
-def _surroundings(observed: Observations) -> Surroundings:
-    return observed.bench.surroundings(placement="everywhere", plugin_list_ttl_seconds=0)
+def _surroundings(observed: Observations, step: str) -> Surroundings:
+    return observed.bench.surroundings(
+        placement="everywhere", plugin_list_ttl_seconds=0, returns_http_errors=step == HANDED_OVER
+    )
 
 
 async def _again(observed: Observations, tool: str, step: str) -> Watched:
@@ -101,7 +106,7 @@ async def _again(observed: Observations, tool: str, step: str) -> Watched:
         async with (
             observed.rig.control_turn,  # one at a time: each takes two places of the rig
             bench.rig.trial(known_good(), bench.surroundings()) as honest,
-            bench.rig.trial(bench.subject, _surroundings(observed)) as trial,
+            bench.rig.trial(bench.subject, _surroundings(observed, step)) as trial,
         ):
             if not trial.in_session:
                 break

@@ -12,7 +12,7 @@ from conformance.rig.crowd import Answered, Gate, Held, answered, at_once
 from conformance.rig.mixing import READING
 from conformance.rig.scenarios import Seen, Step, play
 from conformance.rig.trial import ASKING_FOR_PLUGINS, Call, asks_for_plugins
-from conformance.rig.variants import LEVELS, TURNS, Arguments, variants
+from conformance.rig.variants import LEVELS, TURNS, Arguments, one_by_one, variants
 
 if TYPE_CHECKING:
     from conformance.observations import Observations
@@ -67,6 +67,7 @@ async def crowded(observed: Observations) -> dict[str, Crowd]:
     crowds = {name: Crowd() for name in working}
     for level in range(LEVELS):
         await _alone(observed, {name: one for name, one in crowds.items() if not one.choices}, level)
+    await _one_argument_each(observed, {name: one for name, one in crowds.items() if one.choices and not one.writes})
     counts = {name: _so_many(tools=len(crowds), seconds=plain.call(name).seconds) for name in crowds}
     for process in (0, 1):
         plans = {name: _plans(one, counts[name])[process] for name, one in crowds.items() if one.choices}
@@ -142,6 +143,22 @@ async def _alone(observed: Observations, crowds: Mapping[str, Crowd], level: int
             usual = plain.call(name)
             crowds[name].choices = [dict(usual.arguments), *(arguments for arguments, _ in works)]
             crowds[name].alone = [[usual], *([call] for _, call in works)]
+
+
+async def _one_argument_each(observed: Observations, crowds: Mapping[str, Crowd]) -> None:
+    """Add arguments that differ from the plainest in one only; a tool that writes would meet what it wrote before."""
+    singles = {name: one_by_one(crowd.choices[0], crowd.choices[1]) for name, crowd in crowds.items()}
+    turns = [
+        {name: made for name, made in singles.items() if index < len(made)}
+        for index in range(max(map(len, singles.values()), default=0))
+    ]
+    seen = await asyncio.gather(*(_one_turn(observed, tried, index) for index, tried in enumerate(turns)))
+    for name, made in singles.items():
+        for arguments, one in zip(made, seen, strict=False):
+            call = one.calls.get((name, ""))
+            if call is not None and call.succeeded:
+                crowds[name].choices = [*crowds[name].choices, arguments]
+                crowds[name].alone.append([call])
 
 
 async def _one_turn(observed: Observations, tried: Mapping[str, list[Arguments]], index: int) -> Seen:

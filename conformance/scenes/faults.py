@@ -70,7 +70,7 @@ async def faulted(observed: Observations, *, returns_http_errors: bool) -> Seen:
     afterwards = [Step(tool=tool, name=AFTER, odd=None) for tool in tools.values()]
     seen = await play(observed.bench, [*steps, *afterwards], returns_http_errors=returns_http_errors)
     for name in tools:
-        if (name, AFTER) in seen.calls and not seen.calls[name, AFTER].succeeded:
+        if (name, AFTER) in seen.calls and (name in seen.hung or not seen.calls[name, AFTER].succeeded):
             own = [step for step in steps if step.tool["name"] == name]
             await _look_closer(observed.bench, own, seen, returns_http_errors=returns_http_errors)
     return seen

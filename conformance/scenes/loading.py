@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from conformance.rig.rehearsing import AGAIN, REFUSE_FROM, UNREGISTER
 from conformance.rig.scenarios import LATE_SECONDS, loaded
+from conformance.rig.unbidden import Question, asked_while_loading
 
 if TYPE_CHECKING:
     from conformance.observations import Observations
@@ -28,6 +29,13 @@ async def without_calls(observed: Observations) -> list[Trial]:
                 await waiting.child.wait_ended(LATE_SECONDS)  # waiting is the point
         trials.append(waiting)
     return trials
+
+
+async def unbidden(observed: Observations) -> frozenset[Question]:
+    """Give what the subject asks of Gerrit by itself; it is waited for only where something went on after loading."""
+    survey = await observed.survey()
+    goes_on = survey.in_session and any(fact["what"] for fact in survey.told("still_running"))
+    return asked_while_loading(await observed.of(without_calls) if goes_on else [survey])
 
 
 async def registered_again(observed: Observations) -> Trial:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,8 +21,8 @@ LATE_SECONDS = 0.5
 
 NO_PERMISSION = "nothing was done: labels, topic, hashtags, reviewers, drafts and status stay; not permitted"
 """A refusal that holds words which careless tools take for success."""
-JSON_REFUSAL = ')]}\'\n{"error":"not permitted to change this","reviewers":{}}'
-"""How Gerrit refuses a review or a reviewer: an error in the form of an answer."""
+NOBODY = "nobody does not identify a registered user or group"
+"""Why Gerrit refuses a reviewer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,12 +36,12 @@ class Trouble:
     """Gerrit did what it was asked; only its answer is lost or spoiled."""
     answered_well: bool = False
     """The status was still one of success."""
-    only: str = ""
-    """The end of the paths for which Gerrit answers so; empty for all."""
+    in_json: bool = False
+    """Gerrit refuses in the form of an answer, which it does for what names a reviewer, and for little else."""
 
     def befalls(self, entry: Entry) -> bool:
         """Tell whether a request can meet this trouble."""
-        return re.search(f"(?:{self.only})$", entry.gerrit_path.rstrip("/")) is not None
+        return not self.in_json or refusal_in_json(entry) is not None
 
 
 TROUBLES: Mapping[bool, tuple[Trouble, ...]] = {
@@ -62,8 +63,8 @@ TROUBLES: Mapping[bool, tuple[Trouble, ...]] = {
         Trouble(name="answered by a proxy's 502", fault={"kind": "html", "status": 502}),
         Trouble(
             name="answered by 400 with an error in JSON",
-            fault={"kind": "status", "status": 400, "body": JSON_REFUSAL},
-            only="/review|/reviewers",
+            fault={"kind": "status", "status": 400},
+            in_json=True,
         ),
         Trouble(
             name="done, and answered by a proxy's 504",
@@ -73,6 +74,38 @@ TROUBLES: Mapping[bool, tuple[Trouble, ...]] = {
     ),
 }
 """By whether `run_curl` hands the bodies of HTTP errors back."""
+
+
+def refusal_in_json(entry: Entry) -> str | None:
+    """Give the body in the form of an answer with which Gerrit refuses a request; None where it refuses in plain text.
+
+    So it refuses a reviewer, alone or within a review, and a review that is to be ready and in progress at once.
+    """
+    path, sent = entry.gerrit_path.rstrip("/"), _sent(entry)
+    if entry.method != "POST":
+        return None
+    if path.endswith("/reviewers"):
+        return _as_gerrit_writes({"input": str(sent.get("reviewer", "")), "error": NOBODY})
+    if path.endswith("/review") and sent.get("reviewers"):
+        given = sent["reviewers"] if isinstance(sent["reviewers"], list) else []
+        names = [str(one.get("reviewer", "")) for one in given if isinstance(one, Mapping)]
+        refused = {name: {"input": name, "error": NOBODY} for name in names}
+        return _as_gerrit_writes({"reviewers": refused, "error": "error adding reviewer"})
+    if path.endswith("/review") and sent.get("ready") and sent.get("work_in_progress"):
+        return _as_gerrit_writes({"error": "work_in_progress and ready are mutually exclusive"})
+    return None
+
+
+def _sent(entry: Entry) -> Mapping[str, Any]:
+    try:
+        sent = json.loads(entry.body)
+    except (ValueError, RecursionError):
+        return {}
+    return sent if isinstance(sent, Mapping) else {}
+
+
+def _as_gerrit_writes(value: Mapping[str, Any]) -> str:
+    return f")]}}'\n{json.dumps(value)}\n"
 
 
 async def writes_on_a_raising_host(observed: Observations) -> Seen:
@@ -97,7 +130,8 @@ async def _with_troubles(observed: Observations, *, returns_http_errors: bool) -
 def _step(tool: ToolEntry, trouble: Trouble, first: Entry) -> Step:
     from mock_gerrit.faults import Fault  # noqa: PLC0415 - loaded with the first trial
 
-    fault = Fault(method=first.method, path=f"^{re.escape(first.gerrit_path)}$", **trouble.fault)
+    told = {**trouble.fault, "body": refusal_in_json(first)} if trouble.in_json else trouble.fault
+    fault = Fault(method=first.method, path=f"^{re.escape(first.gerrit_path)}$", **told)
     return Step(tool=tool, name=trouble.name, faults=(fault,), odd=None if trouble.done else is_no_refusal)
 
 

@@ -8,7 +8,15 @@ from urllib.parse import quote, quote_plus, urlencode
 
 import pytest
 
-from conformance.contracts.arguments import AMBIGUOUS, NOT_FOUND, _tells_all, _the_one_looked_at
+from conformance.contracts.arguments import (
+    AMBIGUOUS,
+    NOT_FOUND,
+    _says_ambiguous,
+    _says_so_somewhere,
+    _tells_all,
+    _the_one_looked_at,
+    _the_only_one,
+)
 from conformance.contracts.registry import catalogue
 from conformance.examine import Examination
 from conformance.outcomes import Outcome
@@ -230,8 +238,47 @@ def test_an_error_that_says_only_that_there_is_none_is_known(text):
 
 def test_a_tool_that_goes_on_with_one_of_the_two_is_known_by_its_requests():
     both = request("/a/changes/?q=x", response_body=b'[{"_number":7302},{"_number":7303}]')
-    assert _the_one_looked_at([both]) is None
-    assert _the_one_looked_at([both, request("/a/changes/7303/comments")]) == 7303
+    assert _the_one_looked_at(call(both), [both]) is None
+    assert _the_one_looked_at(call(both, request("/a/changes/7303/comments")), [both]) == 7303
+
+
+def test_who_repeats_the_id_tells_of_no_change():
+    twin = content.TWIN_CHANGE_ID
+    assert not any(str(number) in twin for number in content.TWIN_NUMBERS)
+    assert _the_only_one(f'{{"change_id": "{twin}", "dependents": []}}') is None
+    assert _the_only_one(f'{{"change_id": "{twin}", "number": 7303}}') == 7303
+    assert not _tells_all(call(text=f'{{"change_id": "{twin}", "number": 7303}}'))
+
+
+@pytest.mark.parametrize("text", ["a7303", "17303", "73031", "b7302c"])
+def test_a_number_is_told_as_a_word_of_its_own(text):
+    assert _the_only_one(text) is None
+
+
+def test_a_change_is_told_of_by_project_and_branch_together():
+    assert _tells_all(call(text="demo~master~I7, leaf%2Flitter~stable%2F1.0~I7"))
+    assert not _tells_all(call(text='{"project": "demo", "number": 7303}'))
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "told"),
+    [
+        (404, b"Multiple changes found for I7", True),
+        (404, b"Not found: I7", False),
+        (200, b'[{"_number":7302},{"_number":7303}]', True),
+        (200, b'[{"_number":7303,"_more_changes":true}]', True),
+        (200, b'[{"_number":7303}]', False),
+        (200, b"[]", False),
+    ],
+)
+def test_gerrit_says_that_there_are_several_by_a_refusal_by_both_or_by_the_mark_of_more(status, body, told):
+    assert _says_ambiguous(request("/a/changes/?q=x", status=status, response_body=body)) is told
+
+
+def test_a_result_says_that_there_are_several_in_a_text_or_by_a_field_that_is_not_empty():
+    assert _says_so_somewhere({"number": 7302, "notes": ["several changes have this id"]})
+    assert _says_so_somewhere({"number": 7302, "ambiguous": True})
+    assert not _says_so_somewhere({"number": 7302, "ambiguous": False, "candidates": []})
 
 
 # Hostile values

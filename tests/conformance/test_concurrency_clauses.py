@@ -14,10 +14,11 @@ from conformance.contracts import concurrency
 from conformance.outcomes import Finding, Inconclusive, NotApplicable
 from conformance.rig.crowd import Gate
 from conformance.rig.mixing import foreign, leaves, never_asked
-from conformance.rig.variants import variants
+from conformance.rig.variants import one_by_one, variants
 from conformance.rig.watching import Watch
 from conformance.scenes.concurrency import FirstCalls, Watched
 from conformance.scenes.crowds import FEWEST_CALLS, IN_TURN, TOGETHER, Crowd, _so_many, crowded
+from conformance.scenes.other_hosts import answered_for_another
 from conformance.wire.reply import ToolReply
 
 
@@ -135,6 +136,16 @@ def test_arguments_are_varied_within_what_the_world_has(plain, first, second):
     assert next(variants(tool(), plain, asks=True)) == [first, second]
 
 
+def test_one_argument_is_varied_at_a_time_within_the_same_change():
+    plain = {"change_id": "1", "path": "leaves.py"}
+    other = {"change_id": "2", "path": "roots.py", "gerrit_base_url": URL}
+    assert one_by_one(plain, other) == [{**plain, "change_id": "2"}, {**plain, "path": "docs/guide.md"}]
+
+
+def test_what_all_arguments_together_show_is_not_shown_once_more():
+    assert one_by_one({"change_id": "1"}, {"change_id": "2"}) == []
+
+
 def test_another_host_is_asked_where_a_tool_takes_an_address():
     [[first, second], *_] = variants(tool(gerrit_base_url=TEXT), {"change_id": "1"}, asks=True)
     assert (first["change_id"], first["gerrit_base_url"]) == ("2", URL)
@@ -193,6 +204,8 @@ class Observed:
         self._found, self._lists, self._by_host = found, lists, by_host
 
     async def of(self, scene, *_):
+        if scene is answered_for_another:
+            return None
         return self._found if scene is not crowded else {"t": self._found}
 
     async def plain(self):

@@ -10,11 +10,11 @@ from urllib.parse import quote
 
 import pytest
 
-from conformance.contracts.egress import _forms, _has_type
+from conformance.contracts.egress import _forms, _has_type, _judge_run_curl
 from conformance.contracts.registry import catalogue
 from conformance.examine import Examination
 from conformance.observations import Observations
-from conformance.outcomes import Outcome
+from conformance.outcomes import Finding, Outcome
 from conformance.profile import plain_host_name, profile_from
 from conformance.rig.accounting import unexplained
 from conformance.rig.contacts import missing_host, past_the_proxy
@@ -22,6 +22,7 @@ from conformance.rig.describing import bare_parameters
 from conformance.rig.masking import Masking
 from conformance.rig.rig import Rig
 from conformance.rig.surroundings import Credentials, Surroundings, third_party_answers
+from conformance.rig.targets import places_asked
 from conformance.rig.trial import Call, Fact
 from conformance.targets import resolve_target
 from conformance.usage import UsageError
@@ -344,3 +345,49 @@ def test_a_credential_is_seen_through_its_wrapping(wrap):
     masking = Masking(Credentials(tokens={"cedar": "tok-0123456789abcdef01234567"}))
     assert any(masking.leaks(form) for form in _forms(wrap("tok-0123456789abcdef01234567")))
     assert not any(masking.leaks(form) for form in _forms(wrap("tok-0000000000abcdef01234567")))
+
+
+# --- whom run_curl is to ask
+
+
+@pytest.mark.parametrize(
+    ("words", "places"),
+    [
+        (["-sS", "https://A.example.org/x?y", "https://b.example.org"], ["https://a.example.org", "https://b.example.org"]),
+        (["--url", "https://a.example.org/x", "--url=http://b.example.org"], ["https://a.example.org", "http://b.example.org"]),
+        (["-XPOST", "https://me:secret@a.example.org:8443/x"], ["https://a.example.org:8443"]),
+        (["--compressed", "--no-keepalive", "https://a.example.org"], ["https://a.example.org"]),
+        (["--data-raw", "https://b.example.org", "https://a.example.org/1"], ["https://a.example.org"]),
+        (["-sXPUT", "-sd", "https://b.example.org", "https://a.example.org/1"], ["https://a.example.org"]),
+        (["-e", "https://b.example.org", "-x", "http://proxy.example.org"], []),
+        (["-H", "-o", "https://a.example.org"], ["https://a.example.org"]),
+    ],
+)  # fmt: skip
+def test_curl_asks_the_urls_that_are_no_values_of_options(words, places):
+    assert places_asked(words) == places
+
+
+@pytest.mark.parametrize(
+    ("asked", "base_url", "is_leak"),
+    [
+        ("https://cedar.example.com", "https://cedar.example.com/a", False),
+        ("https://cedar.example.com:443", "cedar.example.com", False),
+        ("https://cedar.example.com", "http://cedar.internal.example", False),
+        ("http://cedar.internal.example", "https://cedar.example.com/a", False),
+        ("https://{cedar,elm}.example.com", "https://cedar.example.com/a", False),
+        ("https://ci.example.org", "https://ci.example.org", False),
+        ("https://ci.example.org", "https://cedar.example.com/a", True),
+        ("https://elm.example.com", "https://cedar.example.com/a", True),
+        ("https://cedar.example.com.example.org", "https://cedar.example.com/a", True),
+        ("https://cedar.example.com:9090", "https://cedar.example.com/a", True),
+    ],
+)
+def test_the_base_url_decides_whose_credentials_are_sent(asked, base_url, is_leak):
+    about = {"asked": [asked], "base_urls": [base_url], "line": "x.py:1 in t", "tool": "t"}
+    told = trial(Fact(kind="run_curl", about=about))
+    masking = Masking(Credentials(tokens={}))
+    if is_leak:
+        with pytest.raises(Finding, match="would be sent them"):
+            _judge_run_curl(masking, told)
+    else:
+        _judge_run_curl(masking, told)

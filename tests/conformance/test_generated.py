@@ -15,7 +15,7 @@ from conformance.targets import resolve_target
 
 from .generated import SWITCHES, GeneratedTool, Switch, extension
 
-EXAMPLES = int(os.environ.get("GENERATED_EXTENSIONS", "5"))
+EXAMPLES = int(os.environ.get("GENERATED_EXTENSIONS", "4"))
 """How many extensions to generate; `make matrix` raises it."""
 
 

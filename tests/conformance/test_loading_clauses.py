@@ -141,6 +141,16 @@ def unregister(ctx):
     assert after.reason == "its register did not fail, whichever registration was refused"
 
 
+async def test_it_is_told_which_registration_was_refused_before_unregister_failed(rig):
+    specimen = GOOD.parent / "bad" / "EXT-UNREGISTER-FAILED" / "removes_tools_that_are_not_there.py"
+    async with examined(specimen, rig=rig) as examination:
+        [failed] = await judged(examination, "EXT-UNREGISTER-FAILED")
+    [finding] = failed.findings
+    assert finding.expected.endswith("a register that failed, as tool get_change_state was refused")
+    line = next(one.text for one in finding.evidence if one.kind == "line")
+    assert line == "removes_tools_that_are_not_there.py:20 in register: tool get_change_state was refused"
+
+
 async def test_nothing_passes_that_was_never_loaded(rig, tmp_path):
     async with examined(extension(tmp_path, "raise ValueError('no')"), rig=rig) as examination:
         lazy, names = await judged(examination, "EXT-LAZY", "EXT-NAMES")

@@ -10,6 +10,7 @@ from textwrap import dedent
 import pytest
 
 from conformance.contracts.registry import catalogue
+from conformance.contracts.routing_lists import _kept
 from conformance.contracts.routing_trouble import calls_it_absent
 from conformance.examine import Examination
 from conformance.known_good import known_good
@@ -212,3 +213,20 @@ def test_a_trial_begins_where_no_full_hour_comes_in_between(monkeypatch, wall, s
         changed.setattr(clock.time, "monotonic", lambda: steady)
         ahead = clock.amid_a_period()
     assert all(30 <= (now + ahead) % 600 <= 500 for now in (wall, steady))
+
+
+@pytest.mark.parametrize(
+    ("asked", "again", "kept"),
+    [
+        ({"rowan", "sycamore"}, {"rowan", "sycamore"}, None),
+        ({"rowan", "sycamore"}, {"sycamore"}, "rowan"),
+        ({"rowan", "sycamore"}, set(), "rowan"),
+        ({"cedar", "elm"}, {"cedar", "elm"}, None),
+        ({"cedar", "elm"}, {"cedar"}, None),
+        ({"cedar", "elm"}, set(), "cedar"),
+        ({"sycamore"}, {"sycamore"}, None),
+    ],
+)
+def test_a_list_counts_as_kept_too_long_only_where_it_was_asked_for_at_first(asked, again, kept):
+    found = _kept(asked, again)
+    assert (found and found.name) == kept

@@ -272,9 +272,24 @@ async def test_a_finding_tells_what_was_touched_and_where():
         with pytest.raises(Finding) as raised:
             await catalogue()["EXT-SURFACE"].check(examination.observed)
     assert raised.value.saw.startswith("gerrit_mcp_server.gerrit_api, ")
-    assert [one.text for one in raised.value.evidence] == [
-        "asked for gerrit_mcp_server.gerrit_api: line 3 of imports_a_private_module, in <module>"
+    assert [(one.kind, one.text) for one in raised.value.evidence] == [
+        ("fact", "asked for gerrit_mcp_server.gerrit_api: line 3 of imports_a_private_module, in <module>"),
+        ("line", "imports_a_private_module.py:3 in <module>: asked for gerrit_mcp_server.gerrit_api"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("specimen", "line"),
+    [
+        ("EXT-LOG/begins_the_log_anew.py", "begins_the_log_anew.py:20 in register: it was opened to be written anew"),
+        ("EXT-CONFIG/opens_the_file_by_itself", "opens_the_file_by_itself/settings.py:12 in read: the configuration"),
+    ],
+)
+async def test_a_finding_about_the_log_or_the_settings_tells_the_line(specimen, line):
+    async with examination_of(f"bad/{specimen}") as examination:
+        with pytest.raises(Finding) as raised:
+            await catalogue()[specimen.partition("/")[0]].check(examination.observed)
+    assert any(one.kind == "line" and one.text.startswith(line) for one in raised.value.evidence)
 
 
 @pytest.mark.parametrize("clause", ["EXT-IMPORT", "EXT-RETURNS", "TOOL-WORKS"])

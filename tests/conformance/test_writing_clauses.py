@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,6 +18,7 @@ from conformance.rig.states import ABANDONED, elsewhere, with_newcomer
 from conformance.rig.surroundings import SIMULATED_PLUGINS, Credentials, Surroundings, build_world
 from conformance.rig.traces import changes_state, is_of_plugin, late_writes, something_changed, writes, written_twice
 from conformance.rig.trial import Call
+from conformance.scenes.writing import refusal_in_json
 from conformance.targets import resolve_target
 from conformance.wire.reply import ToolReply
 from mock_gerrit.journal import Entry
@@ -250,3 +252,34 @@ def register(ctx):
 
 async def test_a_broken_claim_is_the_cause_where_the_call_fails_too(tmp_path):
     assert (await judged(tmp_path, POSTS_WITH_A_BUG, "TOOL-WORKS")).blocked_by == "TOOL-READONLY"
+
+
+REVIEW = "/changes/1/revisions/current/review"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "sent", "words"),
+    [
+        ("POST", "/changes/1/reviewers", {"reviewer": "bob"}, "does not identify"),
+        ("POST", REVIEW, {"message": "x", "reviewers": [{"reviewer": "bob"}]}, "error adding reviewer"),
+        ("POST", REVIEW, {"ready": True, "work_in_progress": True}, "mutually exclusive"),
+    ],
+)
+def test_a_refusal_comes_in_json_where_gerrit_writes_one(method, path, sent, words):
+    body = refusal_in_json(request(method, path, body=json.dumps(sent).encode()))
+    assert words in json.loads(body.removeprefix(")]}'"))["error"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "sent"),
+    [
+        ("POST", REVIEW, b'{"comments": {"leaves.py": [{"line": 1, "message": "x"}]}}'),
+        ("POST", REVIEW, b'{"labels": {"Code-Review": 1}, "reviewers": []}'),
+        ("POST", REVIEW, b'{"ready": true}'),
+        ("POST", REVIEW, b"no JSON"),
+        ("PUT", "/changes/1/topic", b'{"reviewers": ["bob"]}'),
+        ("GET", "/changes/1/reviewers", b""),
+    ],
+)
+def test_all_else_is_refused_in_plain_text(method, path, sent):
+    assert refusal_in_json(request(method, path, body=sent)) is None

@@ -1,0 +1,36 @@
+"""What an extension asks of Gerrit by itself while it is loaded, told apart from what a call of its tools asks.
+
+A thread that `register` starts may ask at any time, also in the middle of somebody's call: by the moment alone nobody
+can tell what was asked for whom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from conformance.rig.trial import Trial
+    from mock_gerrit.journal import Entry
+
+Question = tuple[str, str]
+"""The method and the path, as Gerrit's documentation writes it, of a request."""
+
+
+def asked_while_loading(trials: Iterable[Trial]) -> frozenset[Question]:
+    """Give what reached Gerrit in trials in which no tool was called."""
+    return frozenset((entry.method, entry.gerrit_path) for trial in trials for entry in trial.world.journal)
+
+
+def is_unbidden(entry: Entry, loading: frozenset[Question], asked: Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether a request during a call is what the extension asks by itself.
+
+    Args:
+        entry: the request.
+        loading: what the extension was seen to ask while it was loaded.
+        asked: the facts `run_curl` of the call; one that tells of a tool speaks for a request of the tool's own.
+    """
+    if (entry.method, entry.gerrit_path) not in loading:
+        return False
+    urls = [str(url).partition("?")[0] for about in asked if about["tool"] for url in about["urls"]]
+    return not any(url.endswith(entry.gerrit_path) for url in urls)
