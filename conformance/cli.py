@@ -47,7 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         parsed = _parse(sys.argv[1:] if arguments is None else list(arguments))
         command: Callable[[argparse.Namespace], int] = parsed.command
-        return command(parsed)
+        code = command(parsed)
+        sys.stdout.flush()  # here, where a reader that is gone is no error
     except UsageError as problem:
         _print(f"{PROGRAM}: {problem}", to=sys.stderr)
         return USAGE_EXIT_CODE
@@ -57,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    return code
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
