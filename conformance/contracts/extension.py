@@ -136,6 +136,7 @@ def _traceback(fact: Mapping[str, Any]) -> Evidence:
             if process.returncode is None:
                 process.kill()
     """,
+    excused_by=("EXT-EXIT",),  # an abrupt end may leave a request behind
     neighbours=("EXT-EXIT",),
 )
 async def nothing_is_left_behind_and_limits_are_kept(observed: Observations) -> None:
