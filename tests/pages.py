@@ -150,7 +150,7 @@ def is_understood(words: Sequence[str]) -> bool:
         return reference_cli._parser().parse_args(arguments) is not None
     if program == "mock-gerrit":
         return _mock_gerrit(arguments)
-    if arguments[0] == "selftest":
+    if arguments[0] in {"profile", "selftest"}:
         return cli._parse(list(arguments)) is not None
     return cli.main(arguments) == 0
 
