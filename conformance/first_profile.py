@@ -15,8 +15,9 @@ from conformance.contracts.registry import catalogue
 from conformance.examine import Examination
 from conformance.profile import PLACEHOLDER
 from conformance.rig.samples import UnknownArguments, sample_arguments
+from conformance.rig.slots import definitions_of
 from conformance.rig.trial import Call
-from conformance.rig.wanted import definitions_of, wanted
+from conformance.rig.wanted import wanted
 
 OWN_TABLE = "tool.gerrit-conformance"
 
@@ -77,7 +78,7 @@ def _tool(tool: Mapping[str, Any], call: Call | None) -> Iterator[str]:
     else:
         yield f"# {name}: only you can tell what these should be"
         yield from (f"#   {line}" for line in _unknown_parameters(tool, arguments))
-    yield f"{lead}[{OWN_TABLE}.tools.{_value(name) if not name.isidentifier() else name}]"
+    yield f"{lead}[{OWN_TABLE}.tools.{_key(name)}]"
     yield f"{lead}arguments = {_inline({key: value for key, value in arguments.items() if value is not None})}"
 
 

@@ -78,7 +78,7 @@ class Observations:
 
     async def aftermath(self) -> Seen:
         """Give the calls of all tools that answer, and what came a while after them."""
-        return await self._memory.once("aftermath", self._aftermath)
+        return await self.of(Observations._aftermath)
 
     async def _aftermath(self) -> Seen:
         return await scenarios.aftermath(self.bench, list((await self.answering()).values()))
@@ -95,7 +95,7 @@ class Observations:
 
     async def plain(self) -> Seen:
         """Give the plainest call of each tool on healthy hosts that have every plugin it asks for."""
-        return await self._memory.once("plain", self._plain)
+        return await self.of(Observations._plain)
 
     async def _plain(self) -> Seen:
         survey, tools = await self.survey(), await self.tools()
@@ -124,15 +124,15 @@ class Observations:
 
     async def not_found(self, *, returns_http_errors: bool) -> Seen:
         """Give the call of each tool while its first own request is answered by 404, on one kind of host."""
-        return await self._memory.once(("not found", returns_http_errors), lambda: self._not_found(returns_http_errors))
+        return await self.of(Observations._not_found, returns_http_errors=returns_http_errors)
 
-    async def _not_found(self, returns_http_errors: bool) -> Seen:  # noqa: FBT001 - handed on by the memory
+    async def _not_found(self, *, returns_http_errors: bool) -> Seen:
         tools, usual = await self.answering(), await self.plain()
         return await scenarios.not_found(self.bench, tools, usual, returns_http_errors=returns_http_errors)
 
     async def typed_addresses(self) -> Seen:
         """Give the calls of each tool that takes an address, and does not do without Gerrit, with it in every form."""
-        return await self._memory.once("addresses", self._typed_addresses)
+        return await self.of(Observations._typed_addresses)
 
     async def _typed_addresses(self) -> Seen:
         plain = await self.plain()
@@ -142,7 +142,7 @@ class Observations:
 
     async def routed(self, placement: Placement) -> Seen:
         """Give the calls of each tool that asks for a plugin, where the plugin is placed so."""
-        return await self._memory.once(("routed", placement), lambda: self._routed(placement))
+        return await self.of(Observations._routed, placement)
 
     async def _routed(self, placement: Placement) -> Seen:
         survey, plain = await self.survey(), await self.plain()

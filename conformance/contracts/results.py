@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from conformance.contracts.registry import GUIDE, MCP_SPEC, clause, field_sense
 from conformance.outcomes import Blocked, Evidence, Finding, Inconclusive, Level, NotApplicable
+from conformance.rig.answers import texts
 from conformance.rig.samples import takes_address
 from conformance.rig.trial import Call
 
@@ -248,28 +247,7 @@ async def _the_faulted(observed: Observations, call: Call) -> Entry:
 def _passed_on_raw(call: Call, fault: Entry) -> bool:
     """Tell whether a text in the result is the body of the error, whole and unchanged."""
     body = fault.response_body.decode(errors="replace").strip()
-    return any(text.strip() == body for text in _strings(call))
-
-
-def _strings(call: Call) -> Iterator[str]:
-    """Yield every text in a result: of its structure, or of its text blocks and of JSON in them."""
-    if call.reply is None:
-        return
-    waiting: list[Any] = [call.reply.structured]
-    for block in call.reply.content:
-        text = block.get("text")
-        if isinstance(text, str):
-            yield text
-            with suppress(ValueError):
-                waiting.append(json.loads(text))
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, dict):
-            waiting += value.values()
-        elif isinstance(value, list):
-            waiting += value
+    return any(text.strip() == body for text in texts(call))
 
 
 @clause(

@@ -23,6 +23,7 @@ from conformance.scenes.routing import DEFAULT, FIRST, KINDS, SECOND, UNCONFIGUR
 if TYPE_CHECKING:
     from conformance.observations import Observations
     from conformance.rig.scenarios import Seen
+    from conformance.rig.surroundings import Placement
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
 
@@ -260,12 +261,12 @@ async def the_host_raises_when_routing_fails(observed: Observations) -> None:
     Judged on the host of the run, inside its process, with the functions that the subject hands to `requires_plugin`.
     """
     _uses_requires_plugin(await observed.survey())
-    must_fail = {"some": ("lacks it", "lacks it, again"), "nowhere": ("no address",)}
+    must_fail: dict[Placement, tuple[str, ...]] = {"some": ("lacks it", "lacks it, again"), "nowhere": ("no address",)}
     usual = await observed.plain()
     refused = [
         call
         for placement, steps in must_fail.items()
-        for (tool, step), call in (await observed.routed(placement)).calls.items()  # type: ignore[arg-type]
+        for (tool, step), call in (await observed.routed(placement)).calls.items()
         if step in steps and usual.call(tool).own and not call.own and call.told("routing_ended")
     ]
     if not refused:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.contracts.registry import MCP_SPEC, clause, field_sense
 from conformance.outcomes import Blocked, Finding, Inconclusive, Level, NotApplicable
+from conformance.rig.answers import inside
 from conformance.rig.samples import stanza
 from conformance.rig.traces import (
     is_of_plugin,
@@ -194,9 +195,9 @@ def _hands_on(call: Call, struck: Entry, plain: Call) -> bool:
     with suppress(ValueError):
         parsed = json.loads(body)
     values = list(_values(call))
-    if not any(value == parsed if parsed is not None and value == parsed else _text(value) == body for value in values):
+    if not any((parsed is not None and value == parsed) or _text(value) == body for value in values):
         return False
-    own_words = {repr(value) for value in _values_of([parsed, *call.arguments.values()])} | {repr(body)}
+    own_words = {repr(value) for value in inside(parsed, *call.arguments.values())} | {repr(body)}
     usual = {repr(value) for value in _values(plain)}
     return not any(_is_claim(value) and repr(value) in usual - own_words for value in values)
 
@@ -214,24 +215,14 @@ def _values(call: Call) -> Iterator[Any]:
     if call.reply is None:
         return
     if call.reply.has_structured:
-        yield from _values_of([call.reply.structured])
+        yield from inside(call.reply.structured)
         return
     for block in call.reply.content:
         text = block.get("text")
         try:
-            yield from _values_of([json.loads(text) if isinstance(text, str) else text])
+            yield from inside(json.loads(text) if isinstance(text, str) else text)
         except ValueError:
             yield text
-
-
-def _values_of(waiting: list[Any]) -> Iterator[Any]:
-    while waiting:
-        value = waiting.pop()
-        yield value
-        if isinstance(value, dict):
-            waiting += value.values()
-        elif isinstance(value, list):
-            waiting += value
 
 
 @clause(

@@ -17,6 +17,7 @@ LONG_ENOUGH = 20
 EXCERPT = 40
 """So much of a body's beginning shows that a longer text was cut off on purpose."""
 READING = frozenset({"GET", "HEAD"})
+"""Methods that change nothing."""
 
 
 def values(call: Call) -> Iterator[Any]:
@@ -30,6 +31,12 @@ def values(call: Call) -> Iterator[Any]:
             waiting.append(text)
             with suppress(ValueError):
                 waiting.append(json.loads(text))
+    yield from inside(*waiting)
+
+
+def inside(*values: Any) -> Iterator[Any]:  # noqa: ANN401 - any JSON values
+    """Yield JSON values and every value in them, at any depth."""
+    waiting = list(values)
     while waiting:
         value = waiting.pop()
         yield value

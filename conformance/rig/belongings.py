@@ -94,7 +94,7 @@ class Belongings:
             return watched(loading(ctx), self._note_setting)
 
         load_config.__doc__ = loading.__doc__
-        context.load_config = load_config  # type: ignore[attr-defined]
+        context.load_config = load_config  # type: ignore[attr-defined]  # likewise
 
     def _note_setting(self, path: tuple[str, ...], key: str) -> None:
         frame = self._frames.behind(sys._getframe(2))  # noqa: SLF001 - beyond the document's own method

@@ -133,7 +133,7 @@ def _tell_long_waits(channel: Channel) -> None:
         return wait(self, timeout)
 
     time.sleep = observed_sleep
-    threading.Event.wait = observed_wait  # type: ignore[method-assign]
+    threading.Event.wait = observed_wait  # type: ignore[method-assign]  # seen by everybody, that is the point
 
 
 def reach(registry: Any, places: Mapping[Clock, Clock]) -> None:  # noqa: ANN401 - the registry of whichever host

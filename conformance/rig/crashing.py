@@ -9,6 +9,9 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from conformance.rig.frames import HOST
+from conformance.rig.naming import tools_of
+
 if TYPE_CHECKING:
     from conformance.rig.channel import Channel
 
@@ -18,13 +21,11 @@ TELL_FAILURES = "tell how tools fail"
 RAISING = frozenset({opcode.opmap["RAISE_VARARGS"]})
 LIBRARIES = tuple({sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")})
 SDK_PARTS = ("pydantic", "pydantic_core", "mcp", "anyio", "typing_extensions")
-HOST_PARTS = ("gerrit_mcp_server", "reference_server")
 
 
 def watch_failures(application: Any, channel: Channel) -> None:  # noqa: ANN401 - any host's application
     """Tell a fact whenever a tool of the SDK ends: `tool_failed` or `tool_returned`; its caller sees no difference."""
-    manager = getattr(application.mcp, "_tool_manager", None)
-    for kind in {type(tool) for tool in manager.list_tools()} if manager else ():
+    for kind in {type(tool) for tool in tools_of(application.mcp).values()}:
         kind.run = _observed(kind.run, channel)
 
 
@@ -62,7 +63,7 @@ def _is_crash(problem: BaseException) -> bool:
         return False
     frame, at = place.tb_frame, place.tb_lasti
     package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
-    if package in HOST_PARTS:
+    if package in HOST:
         return False
     is_raised = 0 <= at < len(frame.f_code.co_code) and frame.f_code.co_code[at] in RAISING
     return not is_raised or package in SDK_PARTS or _is_of_python(frame.f_code.co_filename)

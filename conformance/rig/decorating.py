@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from conformance.rig.naming import tools_of
+
 INSTRUCTION = "compare_decorated"
 """The instruction under which a child tells what decorating changed."""
 
@@ -39,9 +41,9 @@ def tell_changes(tell: Tell, mcp: Any, index: int, function: Any, decorated: Any
 
 def _as_tool(mcp: Any, function: Any) -> tuple[Mapping[str, Any] | None, str]:  # noqa: ANN401 - any server, any callable
     """Have the SDK derive a tool, as `mcp.tool()` would; gives None and the reason where it refuses."""
-    known = mcp._tool_manager.list_tools()  # noqa: SLF001 - both majors keep their tools there
+    known = next(iter(tools_of(mcp).values()))
     try:
-        made = type(known[0]).from_function(function)
+        made = type(known).from_function(function)
     except Exception as problem:  # noqa: BLE001 - whatever the SDK has against it
         return None, f"{type(problem).__name__}: {problem}"
     return {

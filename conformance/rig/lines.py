@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any, Literal
 
 from conformance.rig.frames import HOST, Frames, place
+from conformance.rig.naming import tools_of
 
 Whose = Literal["host", "subject", ""]
 
@@ -89,8 +90,7 @@ def watch_tools(application: Any, origins: Origins, tell: Callable[..., None]) -
 
     The exception goes on untouched, and so does the tool's function.
     """
-    manager = getattr(application.mcp, "_tool_manager", None)
-    for kind in {type(tool) for tool in manager.list_tools()} if manager else ():
+    for kind in {type(tool) for tool in tools_of(application.mcp).values()}:
         if inspect.iscoroutinefunction(getattr(kind, "run", None)):
             kind.run = _watched(kind.run, origins, tell)
 

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from conformance.rig.answers import READING
+
 if TYPE_CHECKING:
     from conformance.wire.reply import ToolReply
     from mock_gerrit.journal import Entry
@@ -21,8 +23,6 @@ Leaves = Mapping[tuple[str, ...], Any]
 Key = tuple[str, str, str, bytes]
 """What a request is: host, method, target, body."""
 
-READING = frozenset({"GET", "HEAD"})
-"""Methods that change nothing."""
 SHORTEST = 3
 """A shorter text stands in another one by chance."""
 

@@ -44,6 +44,11 @@ def _table(mcp: Any, kind: str) -> dict[str, Any]:  # noqa: ANN401 - the SDK's s
     return dict(getattr(getattr(mcp, manager, None), table, {}))
 
 
+def tools_of(mcp: Any) -> dict[str, Any]:  # noqa: ANN401 - the SDK's server
+    """Give the SDK's tools by name; none on a host that keeps them elsewhere."""
+    return _table(mcp, "tool")
+
+
 def written(names: Mapping[Name, Any]) -> list[str]:
     """Write names so that they can be told and compared, such as `tool get_change`."""
     return [f"{kind} {name}" for kind, name in names]

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.rig.decorating import tell_changes, told_end
 from conformance.rig.describing import bare_parameters
-from conformance.rig.frames import line_of
+from conformance.rig.frames import HOST, line_of
+from conformance.rig.naming import tools_of
 
 if TYPE_CHECKING:
     from conformance.rig.channel import Channel
@@ -139,9 +140,7 @@ class Observer:
         return observed
 
     def _tools(self) -> dict[str, Any]:
-        """The SDK's tools by name: both majors keep them in the same table."""
-        manager = getattr(self._application.mcp, "_tool_manager", None)
-        return {tool.name: tool for tool in manager.list_tools()} if manager else {}
+        return tools_of(self._application.mcp)
 
     def _counts(self) -> dict[str, int]:
         """How many resources (templates included) and prompts the subject added to the host's own."""
@@ -181,7 +180,7 @@ class Observer:
     def compare_decorated(self) -> None:
         """Tell what `requires_plugin` changed of each function that was handed to it."""
         for index, one in enumerate(self._decorated):
-            inner = one.wrapper.__wrapped__  # type: ignore[attr-defined]
+            inner = one.wrapper.__wrapped__  # type: ignore[attr-defined]  # functools.wraps has put it there
             tell_changes(self._tell, self._application.mcp, index, one.function, inner)
 
 
@@ -268,4 +267,4 @@ def _model_problem(tool: Any) -> str:  # noqa: ANN401 - the SDK's tool
 def _called_by_host() -> bool:
     """True where the host itself asks its registry, as it does inside `requires_plugin`."""
     name = str(sys._getframe(2).f_globals.get("__name__", ""))  # noqa: SLF001 - the caller of the observed method
-    return name.partition(".")[0] in {"reference_server", "gerrit_mcp_server"}
+    return name.partition(".")[0] in HOST

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from conformance.rig.slots import alternatives, is_readable, judge_of
+from conformance.rig.slots import alternatives, definitions_of, is_readable, judge_of
 
 Schema = Mapping[str, Any]
 Arguments = dict[str, Any]
@@ -24,7 +24,7 @@ def refused_arguments(tool: Mapping[str, Any], plain: Mapping[str, Any]) -> dict
         plain: the arguments with which it works.
     """
     schema = tool.get("inputSchema") or {}
-    definitions = {**schema.get("definitions", {}), **schema.get("$defs", {})}
+    definitions = definitions_of(tool)
     required = list(schema.get("required", ()))
     made: dict[str, Arguments] = {"no arguments": {}} if required else {}
     if len(required) > 1:

@@ -14,7 +14,8 @@ from conformance.outcomes import Inconclusive
 from conformance.profile import PLACEHOLDER
 from conformance.rig.descriptions import described, meaning_by_text
 from conformance.rig.meanings import Meaning, certain, meaning_of
-from conformance.rig.wanted import definitions_of, wanted
+from conformance.rig.slots import definitions_of, judge_of
+from conformance.rig.wanted import wanted
 
 __all__ = ["BASE_URL_PARAMETER", "UnknownArguments", "certain", "sample_arguments", "stanza", "takes_address"]
 
@@ -38,7 +39,7 @@ def sample_arguments(tool: Mapping[str, Any], told: Mapping[str, Any] | None) ->
     if told is not None:
         return dict(told)
     schema = tool.get("inputSchema") or {}
-    sampler = _Sampler({**schema.get("definitions", {}), **schema.get("$defs", {})}, described(tool))
+    sampler = _Sampler(definitions_of(tool), described(tool))
     values: dict[str, Any] = {}
     unknown: list[str] = []
     for name in schema.get("required", ()):
@@ -102,7 +103,7 @@ class _Sampler:
         Raises:
             _UnknownError: there is none of which anybody could say that it is right.
         """
-        admits = self._judge_of(schema)
+        admits = judge_of(schema, self._definitions, formats=True)
         for candidate in self._candidates(name, schema, depth):
             if admits(candidate):
                 return candidate
@@ -155,20 +156,6 @@ class _Sampler:
         for several in ("allOf", "anyOf", "oneOf"):
             for one in schema.get(several, ()):
                 yield from self._variants(one, depth - 1)
-
-    def _judge_of(self, schema: Schema) -> Callable[[Any], bool]:
-        from jsonschema import Draft202012Validator as Validator  # noqa: PLC0415 - loaded with the first trial
-
-        whole = {**schema, "$defs": self._definitions, "definitions": self._definitions}
-        validator = Validator(whole, format_checker=Validator.FORMAT_CHECKER)
-
-        def admits(value: Any) -> bool:  # noqa: ANN401 - any JSON value
-            try:
-                return validator.is_valid(value)
-            except Exception:  # noqa: BLE001 - a stranger's schema: no schema at all, a bad pattern, a cycle
-                return False
-
-        return admits
 
 
 _NUMBERS_OF_CHANGE = frozenset({"id", "number", "_number"})

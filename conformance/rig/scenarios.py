@@ -22,6 +22,7 @@ from conformance.subject import Subject
 
 if TYPE_CHECKING:
     from mock_gerrit.faults import Fault
+    from mock_gerrit.journal import Entry
     from mock_gerrit.world import World
 
 LATE_SECONDS = 1.5
@@ -249,10 +250,17 @@ async def not_found(bench: Bench, tools: Mapping[str, ToolEntry], usual: Seen, *
 def _missing(usual: list[Call]) -> Fault:
     from mock_gerrit.faults import Fault  # noqa: PLC0415 - loaded with the first trial
 
-    first = usual[-1].own[0].gerrit_path if usual and usual[-1].own else None
-    if first is None:
-        return Fault(kind="status", status=404, body=NOT_FOUND, not_path=ASKING_FOR_PLUGINS, nth=1)
-    return Fault(kind="status", status=404, body=NOT_FOUND, path=f"^{re.escape(first)}$")
+    told: dict[str, Any] = {"kind": "status", "status": 404, "body": NOT_FOUND}
+    if not (usual and usual[-1].own):
+        return Fault(not_path=ASKING_FOR_PLUGINS, nth=1, **told)
+    return fault_on(usual[-1].own[0], **told)
+
+
+def fault_on(entry: Entry, **told: Any) -> Fault:  # noqa: ANN401 - fields of Fault
+    """Make a fault that meets every request for the path of an earlier one, however often it is made."""
+    from mock_gerrit.faults import Fault  # noqa: PLC0415 - loaded with the first trial
+
+    return Fault(path=f"^{re.escape(entry.gerrit_path)}$", **told)
 
 
 async def typed_addresses(bench: Bench, tools: list[ToolEntry]) -> Seen:

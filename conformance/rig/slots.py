@@ -77,9 +77,15 @@ def _of_kind(inside: Any, key: str | int, empty: Any) -> Any:  # noqa: ANN401 - 
     return inside[key]
 
 
-def judge_of(schema: Schema, definitions: Schema) -> Callable[[Any], bool]:
-    """Make a judge of values by a schema; one that cannot be read admits nothing."""
-    is_valid = _validation(schema, definitions)
+def definitions_of(tool: Mapping[str, Any]) -> Schema:
+    """Give what the references in a tool's inputSchema lead to."""
+    schema = tool.get("inputSchema") or {}
+    return {**schema.get("definitions", {}), **schema.get("$defs", {})}
+
+
+def judge_of(schema: Schema, definitions: Schema, *, formats: bool = False) -> Callable[[Any], bool]:
+    """Make a judge of values by a schema, and if wanted by its formats; one that cannot be read admits nothing."""
+    is_valid = _validation(schema, definitions, formats=formats)
 
     def admits(value: Any) -> bool:  # noqa: ANN401 - any JSON value
         try:
@@ -92,7 +98,7 @@ def judge_of(schema: Schema, definitions: Schema) -> Callable[[Any], bool]:
 
 def is_readable(schema: Schema, definitions: Schema) -> bool:
     """Tell whether values can be judged by a schema at all."""
-    is_valid = _validation(schema, definitions)
+    is_valid = _validation(schema, definitions, formats=False)
     samples: tuple[Any, ...] = ("", 0, None, [], {})
     try:
         for value in samples:
@@ -102,18 +108,19 @@ def is_readable(schema: Schema, definitions: Schema) -> bool:
     return True
 
 
-def _validation(schema: Schema, definitions: Schema) -> Callable[[Any], bool]:
+def _validation(schema: Schema, definitions: Schema, *, formats: bool) -> Callable[[Any], bool]:
     from jsonschema import Draft202012Validator as Validator  # noqa: PLC0415 - loaded with the first trial
 
-    validator: Callable[[Any], bool] = Validator({**schema, "$defs": definitions, "definitions": definitions}).is_valid
-    return validator
+    whole = {**schema, "$defs": definitions, "definitions": definitions}
+    is_valid: Callable[[Any], bool] = Validator(
+        whole, format_checker=Validator.FORMAT_CHECKER if formats else None
+    ).is_valid
+    return is_valid
 
 
 def slots_of(tool: Mapping[str, Any]) -> Iterator[Slot]:
     """Yield every place for a single value in the arguments of a tool, but for those that say which host to ask."""
-    schema = tool.get("inputSchema") or {}
-    definitions = {**schema.get("definitions", {}), **schema.get("$defs", {})}
-    yield from islice(_in_model((), schema, definitions), MOST_SLOTS)
+    yield from islice(_in_model((), tool.get("inputSchema") or {}, definitions_of(tool)), MOST_SLOTS)
 
 
 def _in_model(keys: tuple[str | int, ...], model: Schema, definitions: Schema) -> Iterator[Slot]:

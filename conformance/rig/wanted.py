@@ -17,12 +17,6 @@ _DEEPEST = 3
 MOST_WORDS = 6
 
 
-def definitions_of(tool: Mapping[str, Any]) -> Schema:
-    """Give what the references in a tool's inputSchema lead to."""
-    schema = tool.get("inputSchema") or {}
-    return {**schema.get("definitions", {}), **schema.get("$defs", {})}
-
-
 def wanted(schema: Any, definitions: Schema) -> str:  # noqa: ANN401 - a stranger's schema, perhaps none
     """Say what a value has to be: `integer, such as 1`; empty where the schema does not tell."""
     return " or ".join(

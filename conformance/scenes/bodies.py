@@ -9,7 +9,7 @@ from conformance.rig.answers import same_result
 from conformance.rig.crashing import TELL_FAILURES
 from conformance.rig.leanness import LEAN
 from conformance.rig.meanings import meaning_of
-from conformance.rig.scenarios import Bench, Seen, Step, ToolEntry, play
+from conformance.rig.scenarios import PLAINLY, Bench, Seen, Step, ToolEntry, play
 
 if TYPE_CHECKING:
     from conformance.observations import Observations
@@ -22,7 +22,7 @@ NO_CHANGES = "no changes"
 async def unstripped(observed: Observations) -> Seen:
     """Give the plain call of each tool on a host that leaves the line `)]}'` in front of every body."""
     steps = [Step(tool=tool) for tool in await observed.tools()]
-    return await play(observed.bench, steps, placement="everywhere", plugin_list_ttl_seconds=0, keeps_prefix=True)
+    return await play(observed.bench, steps, keeps_prefix=True, **PLAINLY)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ async def compared(observed: Observations, tool: str) -> Compared:
 
 async def _alone(bench: Bench, tool: ToolEntry, *, keeps_prefix: bool) -> list[Call]:
     step = Step(tool=tool, odd=None)
-    seen = await play(bench, [step], placement="everywhere", plugin_list_ttl_seconds=0, keeps_prefix=keeps_prefix)
+    seen = await play(bench, [step], keeps_prefix=keeps_prefix, **PLAINLY)
     return seen.calls_of(str(tool["name"]))
 
 
@@ -65,9 +65,7 @@ async def lean(observed: Observations) -> Seen:
         for missing, prepare in LEAN.items()
         if plain.call(name).own and (missing != NO_CHANGES or not names_a_change(plain.call(name)))
     ]
-    return await play(
-        observed.bench, steps, placement="everywhere", plugin_list_ttl_seconds=0, instructions={TELL_FAILURES: True}
-    )
+    return await play(observed.bench, steps, instructions={TELL_FAILURES: True}, **PLAINLY)
 
 
 def names_a_change(call: Call) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from conformance.known_good import known_good
 from conformance.rig.crowd import Answered, Gate, answered
+from conformance.rig.scenarios import PLAINLY
 from conformance.rig.trial import ASKING_FOR_PLUGINS
 from conformance.rig.watching import LIMIT_SECONDS, Watch, heartbeat, watch
 
@@ -91,9 +92,7 @@ async def _watch(
 
 
 def _surroundings(observed: Observations, step: str) -> Surroundings:
-    return observed.bench.surroundings(
-        placement="everywhere", plugin_list_ttl_seconds=0, returns_http_errors=step == HANDED_OVER
-    )
+    return observed.bench.surroundings(returns_http_errors=step == HANDED_OVER, **PLAINLY)
 
 
 async def _again(observed: Observations, tool: str, step: str) -> Watched:

@@ -6,11 +6,11 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from conformance.rig.answers import READING
 from conformance.rig.crowd import Answered, Gate, Held, answered, at_once
-from conformance.rig.mixing import READING
-from conformance.rig.scenarios import Seen, Step, play
+from conformance.rig.scenarios import PLAINLY, Seen, Step, play
 from conformance.rig.trial import ASKING_FOR_PLUGINS, Call, asks_for_plugins
 from conformance.rig.variants import LEVELS, TURNS, Arguments, one_by_one, variants
 
@@ -28,8 +28,6 @@ MOST_SECONDS = 8.0
 """Of all calls of one tool together, should it make each wait for the one before."""
 QUIET_SECONDS = 0.2
 """How long to wait for one more of the calls to ask Gerrit for something, once others have."""
-ALONE: Mapping[str, Any] = {"placement": "everywhere", "plugin_list_ttl_seconds": 0}
-"""The surroundings of a call alone: those of the plainest one."""
 
 
 @dataclass(kw_only=True)
@@ -165,13 +163,13 @@ async def _one_turn(observed: Observations, tried: Mapping[str, list[Arguments]]
     """Call each tool once; all with arguments of the same turn, so that none can be given what is another's."""
     tools = await observed.answering()
     steps = [Step(tool=tools[name], added=made[index]) for name, made in tried.items()]
-    return await play(observed.bench, steps, **ALONE)
+    return await play(observed.bench, steps, **PLAINLY)
 
 
 async def _round(observed: Observations, trial: Trial, crowd: Crowd, plan: Plan, settle: float) -> Round:
     """Make the calls of one round, amid the very hosts that were there when the tool was called alone."""
     tool = crowd.alone[0][0].tool
-    trial.enter(observed.rig.world(observed.bench.surroundings(**ALONE)), ())
+    trial.enter(observed.rig.world(observed.bench.surroundings(**PLAINLY)), ())
     if plan.at_once:
         with Gate(trial, holds=_is_own) as gate:
             answers = await at_once(trial, tool, crowd.choices, plan.order, gate=gate, quiet=QUIET_SECONDS)
@@ -196,7 +194,7 @@ async def crowded_again(observed: Observations, tool: str) -> Crowd:
     await asyncio.sleep(TELLING_SECONDS)
     for which, arguments in enumerate(first.choices):
         step = Step(tool=tools[tool], added=arguments)
-        seen = await play(observed.bench, [step], **ALONE)
+        seen = await play(observed.bench, [step], **PLAINLY)
         again.alone[which] += seen.calls_of(tool)
     return again
 

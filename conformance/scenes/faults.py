@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from conformance.rig.answers import READING, body_of, embeds, hands_on, is_beheaded, parsed, same_result
-from conformance.rig.scenarios import Bench, Seen, Step, ToolEntry, play
+from conformance.rig.scenarios import Bench, Seen, Step, ToolEntry, fault_on, play
 
 if TYPE_CHECKING:
     from conformance.observations import Observations
     from conformance.rig.trial import Call, Trial
-    from mock_gerrit.faults import Fault
     from mock_gerrit.journal import Entry
 
 TOLD: Mapping[str, Mapping[str, Any]] = {
@@ -140,14 +138,7 @@ def _step(tool: ToolEntry, kind: str, fault: Mapping[str, Any], usual: Call, ret
     def is_odd(call: Call) -> bool:
         return hit(call) is None or is_accused(call, usual, kind, returns_http_errors=returns_http_errors)
 
-    return Step(tool=tool, name=kind, faults=(fault_on(usual, fault),), odd=is_odd)
-
-
-def fault_on(usual: Call, fault: Mapping[str, Any]) -> Fault:
-    """Make a fault that meets the request which a tool usually makes first, however often it is made."""
-    from mock_gerrit.faults import Fault  # noqa: PLC0415 - loaded with the first trial
-
-    return Fault(path=f"^{re.escape(usual.own[0].gerrit_path)}$", **fault)
+    return Step(tool=tool, name=kind, faults=(fault_on(usual.own[0], **fault),), odd=is_odd)
 
 
 async def _look_closer(bench: Bench, steps: Iterable[Step], seen: Seen, *, returns_http_errors: bool) -> None:
@@ -198,7 +189,7 @@ async def _wait_together(bench: Bench, tools: Mapping[str, ToolEntry], usual: Ma
         seen.trials.append(trial)
         if not trial.in_session:
             return
-        trial.enter(bench.rig.world(surroundings), [fault_on(usual[name], {"kind": "timeout"}) for name in tools])
+        trial.enter(bench.rig.world(surroundings), [fault_on(usual[name].own[0], kind="timeout") for name in tools])
         seconds = SHORT_SECONDS + GRACE_SECONDS
         calls = [_called(trial, bench, tool, seconds) for tool in tools.values()]
         for name, call in zip(tools, await asyncio.gather(*calls), strict=True):
@@ -218,7 +209,7 @@ async def _wait_alone(bench: Bench, tool: ToolEntry, usual: Call, seen: Seen) ->
     name, surroundings = str(tool["name"]), bench.surroundings(curl_timeout_seconds=LONGER_SECONDS)
     async with bench.rig.trial(bench.subject, surroundings) as trial:
         seen.trials.append(trial)
-        for step, faults in ((SILENCE, [fault_on(usual, {"kind": "timeout"})]), (AFTER, [])):
+        for step, faults in ((SILENCE, [fault_on(usual.own[0], kind="timeout")]), (AFTER, [])):
             if trial.in_session and trial.alive:
                 trial.enter(bench.rig.world(surroundings), faults)
                 seen.calls[name, step] = await _called(trial, bench, tool, LONGER_SECONDS + GRACE_SECONDS)

@@ -23,7 +23,7 @@ async def without_calls(observed: Observations) -> list[Trial]:
     trials = [survey]
     if survey.in_session:
         trials += (await observed.configured()).values()
-    if survey.in_session and any(fact["what"] for fact in survey.told("still_running")):
+    if _goes_on(survey):
         async with observed.rig.trial(observed.bench.subject, observed.bench.surroundings()) as waiting:
             if waiting.in_session:
                 await waiting.child.wait_ended(LATE_SECONDS)  # waiting is the point
@@ -34,8 +34,12 @@ async def without_calls(observed: Observations) -> list[Trial]:
 async def unbidden(observed: Observations) -> frozenset[Question]:
     """Give what the subject asks of Gerrit by itself; it is waited for only where something went on after loading."""
     survey = await observed.survey()
-    goes_on = survey.in_session and any(fact["what"] for fact in survey.told("still_running"))
-    return asked_while_loading(await observed.of(without_calls) if goes_on else [survey])
+    return asked_while_loading(await observed.of(without_calls) if _goes_on(survey) else [survey])
+
+
+def _goes_on(survey: Trial) -> bool:
+    """Tell whether a thread, a process or a timer was still there when the subject had been loaded."""
+    return survey.in_session and any(fact["what"] for fact in survey.told("still_running"))
 
 
 async def registered_again(observed: Observations) -> Trial:

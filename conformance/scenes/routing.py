@@ -67,10 +67,10 @@ class Turn:
 def unreadable(host: str, how: str = "403") -> Fault:
     """Make a host's list of plugins unreadable in one of the ways of `KINDS`."""
     kind = KINDS[how]
-    told: dict[str, object] = {"status": int(how)} if how.isdigit() else {}
+    told: dict[str, Any] = {"status": int(how)} if how.isdigit() else {}
     if how == "403":
         told["body"] = "view plugins not permitted"
-    return Fault(kind=kind, host=host, path=ASKING_FOR_PLUGINS, **told)  # type: ignore[arg-type]
+    return Fault(kind=kind, host=host, path=ASKING_FOR_PLUGINS, **told)
 
 
 async def started(observed: Observations) -> Trial:

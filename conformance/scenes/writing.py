@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from conformance.rig.scenarios import PLAINLY, Seen, Step, ToolEntry, is_no_refusal, play
+from conformance.rig.scenarios import PLAINLY, Seen, Step, ToolEntry, fault_on, is_no_refusal, play
 from conformance.rig.traces import late_writes, writes
 
 if TYPE_CHECKING:
@@ -128,10 +127,8 @@ async def _with_troubles(observed: Observations, *, returns_http_errors: bool) -
 
 
 def _step(tool: ToolEntry, trouble: Trouble, first: Entry) -> Step:
-    from mock_gerrit.faults import Fault  # noqa: PLC0415 - loaded with the first trial
-
     told = {**trouble.fault, "body": refusal_in_json(first)} if trouble.in_json else trouble.fault
-    fault = Fault(method=first.method, path=f"^{re.escape(first.gerrit_path)}$", **told)
+    fault = fault_on(first, method=first.method, **told)
     return Step(tool=tool, name=trouble.name, faults=(fault,), odd=None if trouble.done else is_no_refusal)
 
 
