@@ -117,7 +117,12 @@ class Examination:
             if clause.per_tool
             else combine(clause, {"": await self._verdict(clause, "")})
         )
-        return replace(judged, seconds=time.monotonic() - began)
+        return replace(
+            judged,
+            reason=self.mask(judged.reason),  # it may quote what a tool gave back
+            supply=self.mask(judged.supply),
+            seconds=time.monotonic() - began,
+        )
 
     async def _judge_tools(self, clause: Clause) -> Judgement:
         barrier = await self._barrier(clause, "")

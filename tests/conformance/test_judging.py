@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from conformance.contracts.registry import Catalogue, Clause, catalogue, clause, field_sense
-from conformance.examine import combine
+from conformance.examine import Examination, combine
 from conformance.memory import Memory
 from conformance.outcomes import Blocked, Finding, Inconclusive, Level, NotApplicable, Outcome
-from conformance.rig.surroundings import HOSTS
+from conformance.rig.masking import MASK, Masking
+from conformance.rig.surroundings import HOSTS, Credentials
 from conformance.rig.trial import names_host
+from conformance.subject import Subject
 
 ANY = catalogue()["TOOL-WORKS"]
 FOUND = Finding(expected="a", saw="b", tool="t")
@@ -63,6 +67,23 @@ def a_clause(name: str, needs: tuple[str, ...] = ()) -> Clause:
         """It holds."""
 
     return holds.__conformance_clause__
+
+
+@pytest.mark.parametrize("kind", [Inconclusive, Blocked])
+async def test_no_credential_gets_out_in_what_is_open(kind):
+    credentials = Credentials()
+    token = credentials.tokens["rowan"]
+
+    async def leaks(_: object) -> None:
+        told = {"supply": f"an answer without {token}"} if kind is Inconclusive else {"by": "host"}
+        raise kind(f"it said {token}", **told)
+
+    examination = Examination(Subject(target="x", kind="module", name="x"))
+    examination.rig = SimpleNamespace(masking=Masking(credentials))
+    examination.observed = None
+    judged = await examination.judge(replace(a_clause("A"), check=leaks))
+    assert token not in judged.reason + judged.supply
+    assert MASK in judged.reason
 
 
 def test_two_clauses_of_one_id_are_refused():
