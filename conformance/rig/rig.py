@@ -12,7 +12,6 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -96,17 +95,7 @@ class Rig:
 
     def world(self, surroundings: Surroundings) -> World:
         """Give a world of one's own for these surroundings; the first of a kind is built, the others are copied."""
-        kind = repr(
-            replace(
-                surroundings,
-                extensions=None,
-                returns_http_errors=False,
-                keeps_prefix=False,
-                masks_errors=False,
-                instructions={},
-                unbidden=frozenset(),
-            )
-        )
+        kind = repr((surroundings.plugins, surroundings.placement, surroundings.canned))  # all that `build_world` reads
         if kind not in self._worlds:
             self._worlds[kind] = build_world(surroundings, self.credentials)
         return self._worlds[kind].copy()
