@@ -249,7 +249,7 @@ def _selftest(parsed: argparse.Namespace) -> int:
     if scope.rows is not None:
         tally.survived += matrix.write(parsed.table, scope.rows).leaning
     if parsed.json:
-        _print(json.dumps(asdict(tally), indent=2))
+        _print(json.dumps({name: told for name, told in asdict(tally).items() if name != "why"}, indent=2))
     else:
         for told in _told(tally):
             _print(told)
@@ -257,10 +257,11 @@ def _selftest(parsed: argparse.Namespace) -> int:
 
 
 def _told(tally: Tally) -> Iterator[str]:
-    for label in tally.survived:
-        yield f"survived     {label}"
-    for label in tally.false_alarms:
-        yield f"false alarm  {label}"
+    for kind, labels in (("survived    ", tally.survived), ("false alarm ", tally.false_alarms)):
+        for label in labels:
+            yield f"{kind} {label}"
+            if why := tally.why.get(label):
+                yield f"             {why}"
     yield (
         f"{tally.clauses} clauses, {tally.specimens} bad specimens: {tally.killed} killed, "
         f"{len(tally.survived)} survived, {len(tally.false_alarms)} false alarms, "

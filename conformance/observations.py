@@ -6,7 +6,7 @@ This is what a clause is given. It holds no opinion; `conformance.examine` judge
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from dataclasses import replace
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -152,16 +152,26 @@ class Observations:
         backed = {name: tools[name] for name in parameters}
         return await scenarios.routed(self.bench, backed, parameters, placement)
 
-    async def everything(self) -> list[Seen]:
-        """Give every scenario in which tools are called: what must never happen may happen in any of them."""
-        return [
-            await self.plain(),
-            *[await self.not_found(returns_http_errors=kind) for kind in (False, True)],
-            await self.typed_addresses(),
-            *[await self.routed(placement) for placement in PLACEMENTS],
-            await self.aftermath(),
-            *[await self.of(scene) for scene in CALLING],
-        ]
+    async def everything(self) -> AsyncIterator[Seen]:
+        """Yield every scenario in which tools are called: what must never happen may happen in any of them.
+
+        The plainest comes first, and none is played before it is asked for: whoever has seen enough stops.
+        """
+        yield await self.plain()
+        for kind in (False, True):
+            yield await self.not_found(returns_http_errors=kind)
+        yield await self.typed_addresses()
+        for placement in PLACEMENTS:
+            yield await self.routed(placement)
+        yield await self.aftermath()
+        for scene in CALLING:
+            yield await self.of(scene)
+
+    async def trials_with_calls(self) -> AsyncIterator[Trial]:
+        """Yield the trials of `everything`, in order."""
+        async for seen in self.everything():
+            for trial in seen.trials:
+                yield trial
 
     async def backing(self, tool: str) -> Backing | None:
         """Tell how a tool is bound to a plugin; None for one that is not.

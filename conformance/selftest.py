@@ -61,6 +61,8 @@ class Tally:
     survived: list[str] = field(default_factory=list)
     false_alarms: list[str] = field(default_factory=list)
     skipped_for_sdk: int = 0
+    why: dict[str, str] = field(default_factory=dict)
+    """What was judged of each that is listed, in a line: all that is left of it when the matrix has run."""
 
     @property
     def holds(self) -> bool:
@@ -166,9 +168,20 @@ def enter(tally: Tally, specimen: Specimen, judged: Sequence[Judgement]) -> None
         tally.specimens += 1
         killed = specimen.clause in failed
         tally.killed += killed
-        tally.survived += [] if killed else [specimen.label]
+        if not killed:
+            tally.survived.append(specimen.label)
+            tally.why[specimen.label] = next((_in_a_line(one) for one in judged if one.clause == specimen.clause), "")
         alarms = failed - specimen.also_violates - {specimen.clause}
-    tally.false_alarms += [f"{clause}/{specimen.name}" for clause in sorted(alarms)]
+    for one in sorted((one for one in judged if one.clause in alarms), key=lambda one: one.clause):
+        label = f"{one.clause}/{specimen.name}"
+        tally.false_alarms.append(label)
+        tally.why[label] = _in_a_line(one)
+
+
+def _in_a_line(judged: Judgement) -> str:
+    """Put a judgement into a line: its outcome, and what it rests on."""
+    seen = judged.findings[0].saw if judged.findings else judged.reason
+    return f"{judged.outcome}: {' '.join(seen.split())[:400]}" if seen else str(judged.outcome)
 
 
 @asynccontextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_plus
 
@@ -54,7 +54,7 @@ async def requests_to_gerrit_go_through_run_curl(observed: Observations, tool: s
     where that came to nothing. What the host of the run asks for itself, such as lists of plugins, is not counted.
     """
     (await observed.plain()).call(tool)
-    for trial in await _trials(observed):
+    async for trial in observed.trials_with_calls():
         others = {id(entry) for call in trial.calls if call.tool != tool for entry in call.entries}
         for call in trial.calls:
             if call.tool == tool:
@@ -113,7 +113,7 @@ async def credentials_go_to_their_own_host_only(observed: Observations) -> None:
     """
     await _all_called(observed)
     masking = observed.rig.masking
-    for trial in await _loading_and_calls(observed):
+    async for trial in _loading_and_calls(observed):
         _judge_run_curl(masking, trial)
         for call in trial.calls:
             for entry in call.entries:
@@ -233,7 +233,7 @@ async def other_hosts_are_named_beforehand(observed: Observations) -> None:
     """
     named = frozenset(observed.profile.third_parties())
     found: dict[str, list[Contact]] = {}
-    for trial in await _loading_and_calls(observed):
+    async for trial in _loading_and_calls(observed):
         for contact in [*through_the_proxy(trial), *past_the_proxy(trial.facts)]:
             if not contact.gerrit and contact.host not in named:
                 found.setdefault(contact.host, []).append(contact)
@@ -303,13 +303,13 @@ def _has_type(schema: object) -> bool:
     return any(key in schema for key in _TYPING) and all(_has_type(one) for one in alternatives)
 
 
-async def _trials(observed: Observations) -> list[Trial]:
-    return [trial for seen in await observed.everything() for trial in seen.trials]
-
-
-async def _loading_and_calls(observed: Observations) -> list[Trial]:
-    """Give every trial, those in which nothing is called included."""
-    return [await observed.survey(), *(await observed.configured()).values(), *await _trials(observed)]
+async def _loading_and_calls(observed: Observations) -> AsyncIterator[Trial]:
+    """Yield every trial, those in which nothing is called included."""
+    yield await observed.survey()
+    for trial in (await observed.configured()).values():
+        yield trial
+    async for trial in observed.trials_with_calls():
+        yield trial
 
 
 async def _all_called(observed: Observations) -> None:

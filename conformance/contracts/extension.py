@@ -149,12 +149,8 @@ async def nothing_is_left_behind_and_limits_are_kept(observed: Observations) -> 
     survey = await observed.survey()
     _judge_record(survey, "importing and registering", observed)
     if survey.in_session:
-        for trial in await _trials_with_calls(observed):
+        async for trial in observed.trials_with_calls():
             _judge_record(trial, "calling its tools", observed)
-
-
-async def _trials_with_calls(observed: Observations) -> list[Trial]:
-    return [trial for seen in await observed.everything() for trial in seen.trials]
 
 
 def _judge_record(trial: Trial, doing: str, observed: Observations) -> None:
@@ -234,7 +230,7 @@ async def standard_output_is_left_to_the_protocol(observed: Observations) -> Non
     survey = await observed.survey()
     _judge_silence(survey)
     if survey.in_session:
-        for trial in await _trials_with_calls(observed):
+        async for trial in observed.trials_with_calls():
             _judge_silence(trial)
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
             raise ValueError("Gerrit did not answer with a list of changes")
     """,
     per_tool=True,
-    neighbours=("TOOL-RAISES", "TOOL-WORKS", "TOOL-EXIT"),
+    neighbours=("TOOL-RAISES", "TOOL-WORKS"),
 )
 async def every_fault_becomes_an_error_and_passes(observed: Observations, tool: str) -> None:
     """Whatever goes wrong with the tool's first own request, the call is an error in good time, and the next one works.

@@ -177,7 +177,7 @@ async def a_text_stands_beside_the_structure(observed: Observations, tool: str) 
         return {"subject": change["subject"]}
     """,
     per_tool=True,
-    neighbours=("TOOL-RAISES-RAW", "TOOL-WORKS", "TOOL-EXIT"),
+    neighbours=("TOOL-RAISES-RAW", "TOOL-WORKS"),
 )
 async def a_404_becomes_an_error(observed: Observations, tool: str) -> None:
     """When Gerrit answers the tool's first own request with 404 and its text, the call is an error, never a success.
@@ -270,11 +270,12 @@ def _passed_on_raw(call: Call, fault: Entry) -> bool:
 async def credentials_stay_inside(observed: Observations, tool: str) -> None:
     """No credential of the configuration reaches a result, an error text, stderr or server.log."""
     masking = observed.rig.masking
-    for seen in await observed.everything():
+    async for seen in observed.everything():
         for call in seen.calls_of(tool):
             raw = call.reply.everything if call.reply is not None else ""
             _judge_leaks(masking.leaks_in({"the reply": raw, **call.let_out}), "during the call")
-    for trial in [await observed.survey(), *(t for seen in await observed.everything() for t in seen.trials)]:
+    trials = [await observed.survey(), *[trial async for trial in observed.trials_with_calls()]]
+    for trial in trials:
         if not any(masking.leaks(text) for call in trial.calls for text in call.let_out.values()):
             _judge_leaks(masking.leaks_in(trial.let_out()), "outside of any call")
 

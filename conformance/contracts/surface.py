@@ -93,8 +93,7 @@ async def _touched(observed: Observations) -> list[Mapping[str, Any]]:
 
 async def _all_trials(observed: Observations) -> list[Trial]:
     survey = await observed.survey()
-    later = await observed.everything() if survey.in_session else []
-    return [survey, *(trial for seen in later for trial in seen.trials)]
+    return [survey, *([trial async for trial in observed.trials_with_calls()] if survey.in_session else ())]
 
 
 def _told(trial: Trial, kind: str) -> list[Mapping[str, Any]]:
@@ -117,7 +116,7 @@ def _told(trial: Trial, kind: str) -> list[Mapping[str, Any]]:
             options = ctx.extension_config("change_links")
             domain = options.get("short_domain", "")
     """,
-    neighbours=("EXT-SURFACE", "EXT-RETURNS", "EXT-LOG"),
+    neighbours=("EXT-RETURNS", "EXT-LOG"),
 )
 async def settings_are_read_from_one_block_of_its_own(observed: Observations) -> None:
     """An extension reads its settings by `extension_config`, under one name, and leaves those of others alone.

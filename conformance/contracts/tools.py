@@ -45,7 +45,7 @@ async def a_call_leaves_the_process_running(observed: Observations, tool: str) -
     Judged on every call that the suite makes: plain ones, with an address in every form, routed, and answered by 404.
     """
     (await observed.plain()).call(tool)
-    for seen in await observed.everything():
+    async for seen in observed.everything():
         for call in seen.calls_of(tool):
             _judge_end(call, seen)
 

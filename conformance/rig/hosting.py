@@ -29,8 +29,20 @@ EARLY = ("anyio._backends._asyncio", "gerrit_mcp_server.extensions", "gerrit_mcp
 
 HELLO = {"capabilities": {}, "clientInfo": {"name": "rehearsal", "version": "1"}}
 
-_ADVERTISING: list[str] = []
-"""The metadata folders of installed distributions that advertise extensions."""
+_ENTRY_POINTS: dict[str, str | None] = {}
+"""What `entry_points.txt` holds in each metadata folder of an installed distribution, or None where there is none."""
+_ADVERTISING: set[str] = set()
+"""Those of the folders that advertise extensions."""
+
+
+class _Remembered(importlib.metadata.PathDistribution):
+    """A distribution whose entry points have been read before the fork: a host reads those of all, in every child."""
+
+    def read_text(self, filename: str | os.PathLike[str]) -> str | None:
+        """Give what the file holds, or None where it is not there."""
+        if filename == "entry_points.txt":
+            return _ENTRY_POINTS[str(self._path)]
+        return super().read_text(filename)
 
 
 def warm() -> Any:  # noqa: ANN401 - the application of the reference host
@@ -42,11 +54,11 @@ def warm() -> Any:  # noqa: ANN401 - the application of the reference host
     declared.remember()
     for name in EARLY:
         importlib.import_module(name)
-    _ADVERTISING[:] = [
-        str(path)
-        for found in importlib.metadata.distributions()
-        if (path := getattr(found, "_path", None)) and any(e.group == ENTRY_POINT_GROUP for e in found.entry_points)
-    ]
+    for found in importlib.metadata.distributions():
+        if path := getattr(found, "_path", None):
+            _ENTRY_POINTS[str(path)] = found.read_text("entry_points.txt")
+            if any(one.group == ENTRY_POINT_GROUP for one in found.entry_points):
+                _ADVERTISING.add(str(path))
     _rehearse()
     return factory.build()
 
@@ -136,14 +148,15 @@ def _another_application(factory: str | None, channel: Channel) -> Any:  # noqa:
 
 def _leave_out_others(metadata: str | None) -> None:
     """Let the host find the subject's entry points and nobody else's."""
-    hidden = {path for path in _ADVERTISING if path != metadata}
-    if not hidden:
-        return
+    hidden = _ADVERTISING - {metadata}
     finder = importlib.metadata.MetadataPathFinder
     find: Callable[..., Iterable[importlib.metadata.Distribution]] = finder.find_distributions
 
     def found(*arguments: Any, **options: Any) -> Iterator[importlib.metadata.Distribution]:  # noqa: ANN401 - passed on
-        return (one for one in find(*arguments, **options) if str(getattr(one, "_path", "")) not in hidden)
+        for one in find(*arguments, **options):
+            path = str(getattr(one, "_path", ""))
+            if path not in hidden:
+                yield _Remembered(one._path) if path in _ENTRY_POINTS else one  # type: ignore[attr-defined]  # noqa: SLF001
 
     # The hook that every look-up of the loader goes through.
     finder.find_distributions = found  # type: ignore[method-assign,assignment]

@@ -134,6 +134,14 @@ class Rig:
                 trial.last_words = trial.let_out()
                 self.gerrit_calls += trial.requests + trial.world.journal.mark()
 
+    async def rest(self, trial: Trial, seconds: float) -> None:
+        """Wait while nobody asks anything of a trial, or until its child ends, and leave its place to others."""
+        self._places.release()
+        try:
+            await trial.child.wait_ended(seconds)
+        finally:
+            await self._places.acquire()
+
     async def run(
         self, command: Sequence[str], *, folder: Path, import_path: Sequence[str] = (), seconds: float
     ) -> tuple[int | None, str]:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 LATE_SECONDS = 1.5
 """How long EXT-VISIBLE waits for tools that come after the first list."""
+STALLED_SECONDS = 2.0
+"""A call that took longer may have met the limits of the host or of a tool by no fault of its own."""
 NOT_FOUND = "Not found: 1\n"
 """What a Gerrit says of a change that it does not have."""
 
@@ -131,7 +133,7 @@ async def aftermath(bench: Bench, tools: list[ToolEntry]) -> Seen:
             trial.enter(bench.rig.world(surroundings), ())
             seen.calls[str(tool["name"]), ""] = await trial.call(str(tool["name"]), bench.arguments(tool))
         if trial.in_session:
-            await trial.child.wait_ended(LATE_SECONDS)  # waiting is the point
+            await bench.rig.rest(trial, LATE_SECONDS)
             trial.tools_after = await trial.names_now()
     return seen
 
@@ -167,9 +169,10 @@ class Step:
 async def play(bench: Bench, steps: Iterable[Step], **changes: Any) -> Seen:  # noqa: ANN401 - of Surroundings
     """Make all calls in one trial, each in a world that no earlier call has changed.
 
-    A call without an answer costs a new trial. One that came out odd and was not the first in its process is made
-    again, alone, and that is what counts: a subject may well keep answers and connections. A tool that hung after
-    other calls is called in processes of its own from then on, as it would only be waited for.
+    A call without an answer costs a new trial. One that came out odd is made again, alone, and that is what counts:
+    where it was not the first in its process, as a subject may well keep answers and connections, and where it took as
+    long as nothing here takes, as the machine may have stood still. A tool that hung after other calls is called in
+    processes of its own from then on, as it would only be waited for.
     """
     seen, surroundings = Seen(), bench.surroundings(**changes)
     todo = [step for step in steps if _can_be_called(bench, step.tool, seen)]
@@ -200,7 +203,8 @@ async def _play_in(trial: Trial, todo: list[Step], bench: Bench, seen: Seen) -> 
         seen.calls[tool, step.name] = call
         if call.reply is None and not call.died and len(trial.calls) > 1:
             seen.hung.add(tool)
-        if step.odd is not None and len(trial.calls) > 1 and step.odd(call):
+        stalled = call.reply is not None and call.seconds > STALLED_SECONDS
+        if step.odd is not None and (len(trial.calls) > 1 or stalled) and step.odd(call):
             again.append(step)
         if call.reply is None or trial.age > bench.rig.settings.limit_seconds / 2:
             return again  # many calls must not run into a limit that is meant for one

@@ -26,7 +26,7 @@ async def without_calls(observed: Observations) -> list[Trial]:
     if _goes_on(survey):
         async with observed.rig.trial(observed.bench.subject, observed.bench.surroundings()) as waiting:
             if waiting.in_session:
-                await waiting.child.wait_ended(LATE_SECONDS)  # waiting is the point
+                await observed.rig.rest(waiting, LATE_SECONDS)
         trials.append(waiting)
     return trials
 

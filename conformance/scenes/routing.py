@@ -79,7 +79,7 @@ async def started(observed: Observations) -> Trial:
     if not any(fact["count"] for fact in survey.told("threads")):
         return survey
     async with observed.bench.rig.trial(observed.bench.subject, observed.bench.surroundings()) as trial:
-        await trial.child.wait_ended(STARTING_SECONDS)  # waiting is the point
+        await observed.rig.rest(trial, STARTING_SECONDS)
     return trial
 
 

@@ -139,7 +139,7 @@ async def alone(observed: Observations, tool: str) -> Call:
     async with bench.rig.trial(bench.subject, surroundings) as trial:
         call = await trial.call(tool, bench.arguments(await observed.tool(tool)))
         if call.reply is not None:
-            await trial.child.wait_ended(LATE_SECONDS)
+            await bench.rig.rest(trial, LATE_SECONDS)
     return call
 
 

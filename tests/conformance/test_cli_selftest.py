@@ -122,6 +122,19 @@ def test_a_specimen_is_killed_by_its_own_clause_only() -> None:
     assert not survived.holds
 
 
+def test_what_is_listed_says_in_a_line_what_was_judged_of_it(
+    extensions: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(extensions, "bad/EXT-REGISTER/has_one.py", SILENT)
+    put(extensions, "good/torn.py", NO_REGISTER)
+    assert cli.main(["selftest", "--family=EXT-REGISTER", f"--specimens={extensions}"]) == 1
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "survived     EXT-REGISTER/has_one"
+    assert printed[1].split() == ["pass"]
+    alarms = dict(zip(printed[2:-1:2], printed[3:-1:2], strict=True))
+    assert "fail: no attribute" in alarms["false alarm  EXT-REGISTER/torn"]
+
+
 def test_declared_company_is_no_false_alarm() -> None:
     one = specimen(also_violates=frozenset({"EXT-VISIBLE"}))
     assert entered(one, EXT_SYNC="fail", EXT_VISIBLE="fail").holds

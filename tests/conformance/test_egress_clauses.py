@@ -281,7 +281,7 @@ def plain_calls_only(monkeypatch):
     """Look at the plain calls alone: what every other scene would show as well need not be played for a test."""
 
     async def everything(observed):
-        return [await observed.plain()]
+        yield await observed.plain()
 
     async def configured(observed):
         return {}
