@@ -12,7 +12,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-PACKED = ("extensions", "worlds", "hosts")
+PACKED = ("extensions", "servers", "worlds", "hosts")
 """The folders of `fixtures/` that are shipped."""
 OLDEST = (1980, 1, 1, 0, 0, 0)
 """The date of every file in the archive, so that equal contents give equal bytes."""

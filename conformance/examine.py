@@ -32,6 +32,7 @@ from conformance.outcomes import (
 from conformance.preparing import prepare
 from conformance.profile import Profile
 from conformance.rig.rig import Rig
+from conformance.server_observations import ServerObservations
 from conformance.settings import Settings
 from conformance.subject import Subject
 
@@ -86,7 +87,9 @@ class Examination:
         except BaseException:
             await self._stack.aclose()
             raise
-        self.observed = Observations(self.subject, rig=self.rig, profile=self.profile, memory=self._seen)
+        told: dict[str, Any] = {"rig": self.rig, "profile": self.profile, "memory": self._seen}
+        self.observed = Observations(self.subject, **told)
+        self.server = ServerObservations(self.subject, **told)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -95,9 +98,13 @@ class Examination:
         await self._seen.forget()
         await self._stack.aclose()
 
+    @property
+    def _judged_on(self) -> Observations | ServerObservations:
+        return self.server if self.subject.kind == "server" else self.observed
+
     async def foresee(self) -> None:
         """Begin every scenario beside each other, and return at once: worth it where most clauses will be judged."""
-        await self.observed.foresee()
+        await self._judged_on.foresee()
 
     def leaving_out(self, clause_id: str) -> Examination:
         """Give an examination for which that clause does not exist, and which has seen all that this one has.
@@ -137,11 +144,17 @@ class Examination:
         return await self._verdicts.once((clause.id, tool), lambda: self._decide(clause, tool))
 
     async def _decide(self, clause: Clause, tool: str) -> Verdict:
+        verdict = await self._look(clause, tool)
+        if verdict is not None:  # its traceback would keep every trial and world alive that the clause has looked at
+            verdict.__traceback__ = verdict.__context__ = verdict.__cause__ = None
+        return verdict
+
+    async def _look(self, clause: Clause, tool: str) -> Verdict:
         barrier = await self._barrier(clause, tool)
         if barrier is not None:
             return barrier
         try:
-            await (clause.check(self.observed, tool) if clause.per_tool else clause.check(self.observed))
+            await (clause.check(self._judged_on, tool) if clause.per_tool else clause.check(self._judged_on))
         except Finding as finding:
             if cause := await self._cause(clause, tool, finding):
                 why = f"{cause} is broken, which explains that this fails too (saw: {finding.saw})"
@@ -187,14 +200,14 @@ class Examination:
             return False
         try:
             assert clause.gate is not None  # noqa: S101 - the caller has looked
-            await clause.gate(self.observed)
+            await clause.gate(self._judged_on)
         except Verdictless:
             return False
         return True
 
     async def _is_of_the_host(self, clause: Clause) -> bool:
         """Tell whether the known good extension breaks the clause on this host as well."""
-        if self.subject.name == MODULE or clause.judges_host:
+        if self.subject.name == MODULE or self.subject.kind == "server" or clause.judges_host:
             return False
         async with self.rig.control_turn:
             if self.rig.control is None:
@@ -227,6 +240,16 @@ class Examination:
         """The clauses there are."""
         return catalogue()
 
+    def _host(self) -> dict[str, str | None]:
+        if self.subject.kind == "server":  # it is its own host
+            return {
+                "kind": "command" if self.subject.command else "factory",
+                "name": self.subject.name,
+                "version": None,
+            }
+        here = version("gerrit-mcp-conformance")
+        return {"kind": self.settings.host_kind, "name": "gerrit-mcp-reference", "version": here}
+
     def mask(self, text: str) -> str:
         """Replace every credential of the rig in a text."""
         return self.rig.masking.mask(text)
@@ -242,11 +265,7 @@ class Examination:
                 "version": self.subject.version,
                 "sha256": self.subject.sha256(),
             },
-            "host": {
-                "kind": self.settings.host_kind,
-                "name": "gerrit-mcp-reference",
-                "version": version("gerrit-mcp-conformance"),
-            },
+            "host": self._host(),
             "sdk": {"name": "mcp", "version": version("mcp")},
             "python": platform.python_version(),
             "platform": f"{sys.platform}-{platform.machine()}",

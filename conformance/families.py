@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from conformance.contracts.registry import Clause
+from conformance.subject import Subject
 from conformance.usage import UsageError, did_you_mean
 
 
@@ -16,13 +18,30 @@ class Family:
     letter: str
     title: str
     prefixes: tuple[str, ...]
+    judges: Literal["extension", "server"] = "extension"
+    """What kind of subject its clauses are about."""
 
 
 FAMILIES = (
     Family(letter="A", title="the extension", prefixes=("EXT",)),
     Family(letter="B", title="its tools", prefixes=("TOOL",)),
     Family(letter="C", title="plugin routing", prefixes=("ROUTE",)),
+    Family(letter="D", title="the server", prefixes=("SRV",), judges="server"),
 )
+
+
+Kind = Literal["extension", "server"]
+
+
+def kind_of(subject: Subject) -> Kind:
+    """Tell what kind of subject one is, as far as families care."""
+    return "server" if subject.kind == "server" else "extension"
+
+
+def about(clauses: Iterable[Clause], kind: Kind) -> tuple[Clause, ...]:
+    """Keep the clauses that are about this kind of subject, in their order."""
+    prefixes = {prefix for family in FAMILIES if family.judges == kind for prefix in family.prefixes}
+    return tuple(one for one in clauses if one.family in prefixes)
 
 
 def title_of(prefix: str) -> str:

@@ -16,7 +16,7 @@ from conformance.outcomes import Blocked
 from conformance.profile import Profile
 from conformance.rig import scenarios
 from conformance.rig.rig import Rig
-from conformance.rig.samples import takes_address
+from conformance.rig.samples import BASE_URL_PARAMETER, takes_address
 from conformance.rig.scenarios import Bench, Seen
 from conformance.rig.second_tries import with_other_arguments
 from conformance.rig.surroundings import Placement
@@ -123,12 +123,16 @@ class Observations:
         return {str(t["name"]): t for t in await self.tools() if (c := calls.get((str(t["name"]), ""))) and c.reply}
 
     async def not_found(self, *, returns_http_errors: bool) -> Seen:
-        """Give the call of each tool while its first own request is answered by 404, on one kind of host."""
+        """Give the calls of each tool while its first own request is answered by 404, on one kind of host."""
         return await self.of(Observations._not_found, returns_http_errors=returns_http_errors)
 
     async def _not_found(self, *, returns_http_errors: bool) -> Seen:
-        tools, usual = await self.answering(), await self.plain()
-        return await scenarios.not_found(self.bench, tools, usual, returns_http_errors=returns_http_errors)
+        survey, tools, usual = await self.survey(), await self.answering(), await self.plain()
+        parameters = {
+            name: backing.parameter for name in tools if (backing := backing_of(name, survey, usual)) is not None
+        }
+        parameters |= {name: BASE_URL_PARAMETER for name, tool in tools.items() if takes_address(tool)}
+        return await scenarios.not_found(self.bench, tools, usual, parameters, returns_http_errors=returns_http_errors)
 
     async def typed_addresses(self) -> Seen:
         """Give the calls of each tool that takes an address, and does not do without Gerrit, with it in every form."""

@@ -35,9 +35,14 @@ TARGETS = Option(
     "--conformance",
     "targets",
     "TARGET",
-    "certify this: a module, a distribution, a project folder or a wheel (may be given more than once)",
+    "certify this: a module, a distribution, a project folder, a wheel, or stdio:COMMAND of a server (repeatable)",
 )
-AS_KIND = Option("--conformance-as", "text", "KIND", "the kind of subject; this version judges extensions: extension")
+AS_KIND = Option(
+    "--conformance-as",
+    "text",
+    "KIND",
+    "the kind of subject: extension, or gerrit-host for a server; it follows from the target",
+)
 HOST = Option("--conformance-host", "text", "HOST", "load it on: reference (default), or factory:MODULE:CALLABLE")
 REPORT = Option("--conformance-report", "path", "DIR", "write certificate.json and junit.xml into this folder")
 PROFILE = Option("--conformance-profile", "path", "FILE", "sample arguments, canned answers and waivers (TOML)")
@@ -93,6 +98,11 @@ def profile_path(config: pytest.Config) -> Path | None:
 def baseline_path(config: pytest.Config) -> Path | None:
     """Give the earlier certificate whose failures are excused, if one is named."""
     return _path(config, BASELINE)
+
+
+def as_kind(config: pytest.Config) -> str | None:
+    """Give the kind that the subjects are to be judged as, if one is named; `settings` has checked it."""
+    return _value(config, AS_KIND) or None
 
 
 def settings(config: pytest.Config) -> Settings:
@@ -167,8 +177,10 @@ def _check_kind(kind: str) -> None:
     what = f"{AS_KIND.flag}={kind} cannot be judged"
     if kind not in KINDS:
         raise UsageError(what, "there is no such kind of subject", did_you_mean(kind, KINDS))
-    if kind != "extension":
-        raise UsageError(what, "this version judges extensions of the Gerrit MCP server", "leave the option out")
+    if kind not in {"extension", "gerrit-host"}:
+        raise UsageError(
+            what, "this version judges extensions of the Gerrit MCP server, and servers", "leave the option out"
+        )
 
 
 def _known_host(host: str) -> str:

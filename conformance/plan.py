@@ -8,6 +8,7 @@ from pathlib import Path
 
 from conformance.contracts import registry
 from conformance.contracts.registry import Clause
+from conformance.families import about, kind_of
 from conformance.profile import Profile, load_profile
 from conformance.subject import Subject
 from conformance.targets import resolve_target
@@ -42,15 +43,16 @@ def make_plans(
     Raises:
         UsageError: if a target, the profile or the baseline is wrong, or a waiver names no clause.
     """
-    clauses = tuple(registry.catalogue())
+    known_ids = registry.catalogue().ids()
     plans: list[Plan] = []
     for target in dict.fromkeys(targets):
         subject = resolve_target(target, cwd=cwd)
         profile = load_profile(profile_path, root) if profile_path else _profile_of(subject, root)
-        _check_waivers(profile, [one.id for one in clauses])
+        _check_waivers(profile, known_ids)
         known = read_baseline(baseline_path, kind=subject.kind, name=subject.name) if baseline_path else {}
         waivers = Waivers(told=profile.waivers, baseline=known, name=baseline_path.name if baseline_path else "")
         slug = _unused(subject.slug, {plan.slug for plan in plans})
+        clauses = about(registry.catalogue(), kind_of(subject))
         plans.append(Plan(slug=slug, subject=subject, profile=profile, clauses=clauses, waivers=waivers))
     return plans
 

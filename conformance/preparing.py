@@ -36,6 +36,8 @@ async def prepare(subject: Subject, rig: Rig) -> Subject:
     Raises:
         UsageError: it cannot be built, what was built advertises no extension, or a dependency is not installed.
     """
+    if subject.kind == "server":
+        return subject
     if subject.build_from is None:
         _refuse_silent(subject)
         return _fitted(subject)

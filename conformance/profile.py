@@ -67,10 +67,23 @@ class CannedAnswer(Table):
         return self
 
 
+class ServerTable(Table):
+    """`[server]`: how a server under test is told where things are."""
+
+    environment: dict[str, str] = Field(default_factory=dict)
+    """Variables that it needs, beside PATH and language; `{home}` stands for the folder of the trial."""
+    config_variable: str = "GERRIT_CONFIG_PATH"
+    """The variable by which it finds its configuration file."""
+    log: str | None = None
+    """Where it writes its server.log: a path, in which `{home}` stands for the folder of the trial. Where this is left
+    out, the suite names a file in GERRIT_MCP_LOG_PATH and looks whether it is written."""
+
+
 class Profile(Table):
     """The whole profile; every table may be left out."""
 
     extension: ExtensionTable = ExtensionTable()
+    server: ServerTable = ServerTable()
     tools: dict[str, ToolTable] = Field(default_factory=dict)
     canned: list[CannedAnswer] = Field(default_factory=list)
     waivers: dict[str, str] = Field(default_factory=dict)

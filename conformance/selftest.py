@@ -1,4 +1,4 @@
-"""The kill matrix: the suite under test by extensions whose verdict is known.
+"""The kill matrix: the suite under test by subjects whose verdict is known.
 
 Every bad specimen has to be FAILed by its own clause and by no other than it declares; every good one has to pass. A
 bad one is run against its own clause, that clause's prerequisites and neighbours, a good one against those that might
@@ -20,6 +20,7 @@ from conformance.bytecode import without_source
 from conformance.contracts import registry
 from conformance.contracts.registry import Clause
 from conformance.examine import Examination
+from conformance.families import about
 from conformance.matrix import Row, row_of
 from conformance.outcomes import Judgement, Level, Outcome
 from conformance.preparing import prepare
@@ -128,6 +129,8 @@ def _is_about(specimen: Specimen, ids: set[str], scope: Scope) -> bool:
     """Tell whether a specimen says anything about the chosen clauses."""
     if specimen.clause is not None:
         return specimen.clause in ids
+    if not ids & {one.id for one in about(registry.catalogue(), specimen.kind)}:
+        return False
     return scope.full or not specimen.guards or bool(specimen.guards & ids)
 
 
@@ -137,8 +140,9 @@ def clauses_for(specimen: Specimen, scope: Scope) -> list[Clause]:
     Of prerequisites with a gate only that is looked at, as always when something else is judged.
     """
     catalogue = registry.catalogue()
+    judged = {one.id for one in about(catalogue, specimen.kind)}
     if scope.full:
-        wanted = set(catalogue.ids())
+        wanted = judged
     elif specimen.clause is None:
         wanted = {one.id for one in scope.clauses}
         if specimen.guards:
@@ -147,7 +151,7 @@ def clauses_for(specimen: Specimen, scope: Scope) -> list[Clause]:
     else:
         own = catalogue[specimen.clause]
         wanted = {own.id, *own.neighbours, *(one for one in _prerequisites(own) if catalogue[one].gate is None)}
-    return [one for one in catalogue if one.id in wanted and one.id not in scope.without]
+    return [one for one in catalogue if one.id in wanted & judged and one.id not in scope.without]
 
 
 def _prerequisites(clause: Clause) -> Iterable[str]:
@@ -188,7 +192,7 @@ def _in_a_line(judged: Judgement) -> str:
 async def _examination(specimen: Specimen, rig: Rig, scope: Scope) -> AsyncIterator[Examination]:
     """Open the examination of a specimen on the shared rig."""
     profile = profile_from(specimen.profile, where=str(specimen.path))
-    subject = resolve_target(f"path:{specimen.path}", cwd=specimen.path.parent)
+    subject = resolve_target(specimen.target, cwd=specimen.path.parent)
     with tempfile.TemporaryDirectory(prefix="specimen-") as folder:
         if scope.bytecode:
             subject = without_source(await prepare(subject, rig), Path(folder))

@@ -16,6 +16,7 @@ import pytest
 
 from conformance import options
 from conformance.collection import ClauseItem, clause_items
+from conformance.families import kind_of
 from conformance.gathering import Gathering
 from conformance.plan import Plan, make_plans
 from conformance.profile import reject_unknown_tools
@@ -189,7 +190,18 @@ def _understood(config: pytest.Config) -> tuple[Settings, list[Plan]]:
         profile_path=options.profile_path(config),
         baseline_path=options.baseline_path(config),
     )
+    for plan in plans:
+        _refuse_other_kind(plan, options.as_kind(config))
     return settings, plans
+
+
+def _refuse_other_kind(plan: Plan, wanted: str | None) -> None:
+    kind = "gerrit-host" if kind_of(plan.subject) == "server" else "extension"
+    if wanted not in {None, kind}:
+        raise UsageError(
+            f"{plan.subject.target} cannot be judged as {wanted}", f"it names what is judged as {kind}",
+            f"leave --conformance-as out, or say --conformance-as={kind}",
+        )  # fmt: skip
 
 
 def _as_pytest_says(act: Callable[[], T]) -> T:

@@ -1,6 +1,7 @@
-"""The specimens of the kill matrix: extensions that break exactly one clause, and extensions that keep all.
+"""The specimens of the kill matrix: subjects that break exactly one clause, and subjects that keep all.
 
-They lie in `extensions/bad/CLAUSE-ID/` and `extensions/good/`, each a module, a package folder or a project folder.
+They lie in `extensions/bad/CLAUSE-ID/` and `extensions/good/`, each a module, a package folder or a project folder, and
+in `servers/bad/CLAUSE-ID/` and `servers/good/`, each a module whose `build` makes a server.
 What a specimen declares stands in its code as plain assignments and is read without importing it:
 
 - `ALSO_VIOLATES = ("TOOL-X",)`: clauses that cannot but fail with it;
@@ -25,6 +26,7 @@ from typing import Any, Literal
 from zipfile import ZipFile
 
 from conformance.building import cache_folder
+from conformance.families import Kind
 from conformance.settings import Settings
 
 SdkMajor = Literal["mcp1", "mcp2"]
@@ -32,12 +34,14 @@ SdkMajor = Literal["mcp1", "mcp2"]
 _PACKAGE = Path(__file__).resolve().parent
 _SHIPPED = _PACKAGE / "fixtures.zip"
 _IN_THE_REPOSITORY = _PACKAGE.parent / "fixtures"
+KINDS = ("extensions", "servers")
+"""The folders of specimens, one for each kind of subject."""
 _DECLARED = frozenset({"ALSO_VIOLATES", "GUARDS", "HOST", "ONLY_ON", "PROFILE"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Specimen:
-    """One extension whose verdict is known beforehand."""
+    """One subject whose verdict is known beforehand."""
 
     name: str
     path: Path
@@ -51,6 +55,12 @@ class Specimen:
     """Of a good one: the clauses that it shows to accuse nobody wrongly; empty for all of them."""
     host: str | None = None
     """A factory that builds the host; None for the reference host."""
+    kind: Kind = "extension"
+
+    @property
+    def target(self) -> str:
+        """What `--conformance` would be given for it, from the folder that it lies in."""
+        return f"factory:{self.name}:build" if self.kind == "server" else f"path:{self.path}"
 
     @property
     def label(self) -> str:
@@ -97,20 +107,22 @@ def _unpacked(archive: Path) -> Path:
 
 def bad_specimens(root: Path | None = None) -> Iterator[Specimen]:
     """Yield the specimens that break a clause, by clause and name; `root` replaces `fixtures_root()`."""
-    folder = (root or fixtures_root()) / "extensions" / "bad"
-    for clause in sorted(one for one in folder.iterdir() if one.is_dir()) if folder.is_dir() else ():
-        for path in _extensions_in(clause):
-            yield read(path, clause=clause.name)
+    for kind in KINDS:
+        folder = (root or fixtures_root()) / kind / "bad"
+        for clause in sorted(one for one in folder.iterdir() if one.is_dir()) if folder.is_dir() else ():
+            for path in _specimens_in(clause):
+                yield read(path, clause=clause.name)
 
 
 def good_specimens(root: Path | None = None) -> Iterator[Specimen]:
     """Yield the specimens that keep every clause, by name; `root` replaces `fixtures_root()`."""
-    for path in _extensions_in((root or fixtures_root()) / "extensions" / "good"):
-        yield read(path, clause=None)
+    for kind in KINDS:
+        for path in _specimens_in((root or fixtures_root()) / kind / "good"):
+            yield read(path, clause=None)
 
 
 def read(path: Path, *, clause: str | None) -> Specimen:
-    """Read what the extension at `path` declares about itself.
+    """Read what the specimen at `path` declares about itself.
 
     Raises:
         SpecimenError: if a declaration is no literal, or not of the right form.
@@ -133,6 +145,7 @@ def read(path: Path, *, clause: str | None) -> Specimen:
         only_on=only_on,
         profile=declared.get("PROFILE", {}),
         host=host,
+        kind="server" if "servers" in {path.parent.parent.name, path.parent.parent.parent.name} else "extension",
     )
 
 
@@ -148,7 +161,7 @@ def _ids(declared: dict[str, Any], name: str, path: Path) -> frozenset[str]:
     return frozenset(told)
 
 
-def _extensions_in(folder: Path) -> Iterator[Path]:
+def _specimens_in(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if path.suffix == ".py" or (path.is_dir() and _is_extension(path)):
             yield path

@@ -1,4 +1,4 @@
-"""What is under test: one extension, where its files are, and the hash that a certificate carries."""
+"""What is under test, where its files are, and the hash that a certificate carries."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _OUTPUT_AT_ROOT = frozenset({"build", "dist", "node_modules", "venv"})
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """An extension as a target named it; nothing of it has been imported or run.
+    """An extension or a server as a target named it; nothing of it has been imported or run.
 
-    A subject that still has to be built (a project folder, an archive) has no `modules` and a `build_from`;
+    An extension that still has to be built (a project folder, an archive) has no `modules` and a `build_from`;
     `conformance.preparing.prepare` turns it into one that can be loaded.
     """
 
     target: str
     """What the user typed."""
-    kind: Literal["module", "distribution"]
+    kind: Literal["module", "distribution", "server"]
     name: str
-    """The module's or the distribution's name."""
+    """The name of the module or distribution; of a server, that of its program or of the module that builds it."""
     version: str | None = None
     modules: tuple[str, ...] = ()
     """The modules that define `register`: the module itself, or those that the entry points name."""
@@ -48,7 +48,11 @@ class Subject:
     blocked: str = ""
     """Why nothing can be judged on this interpreter, which is no fault of the subject; empty where it can."""
     content: tuple[Path, ...] = ()
-    """The files and folders that make up the subject, for its hash."""
+    """The files and folders that make up the subject, for its hash; of a server, its program."""
+    command: tuple[str, ...] = ()
+    """What starts a server that speaks over its stdin and stdout, the program first."""
+    factory: str | None = None
+    """`module:callable` that builds a server in Python; None with no command either means the reference server."""
 
     @property
     def slug(self) -> str:

@@ -12,24 +12,30 @@ from pathlib import Path
 
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
+from conformance.server_targets import resolve_server
 from conformance.subject import Subject, modules_of
 from conformance.usage import UsageError, nearest
 
 ARCHIVES = (".tar.gz", ".tgz", ".zip")
-SERVER_PREFIXES = ("stdio:", "http://", "https://", "factory:", "server:")
+SERVER_PREFIXES = ("http://", "https://", "server:")
 
 
 def resolve_target(text: str, *, cwd: Path, import_path: Sequence[str] | None = None) -> Subject:
     """Find out what `text` names.
 
     Args:
-        text: `module:NAME`, `dist:NAME`, `path:PATH`, or one of the three without its prefix.
+        text: `module:NAME`, `dist:NAME`, `path:PATH`, or one of the three without its prefix; or a server:
+            `stdio:COMMAND`, `factory:MODULE:CALLABLE`.
         cwd: the folder that relative paths and modules start from.
         import_path: where modules and distributions are looked for; `sys.path` where it is left out.
 
     Raises:
         UsageError: nothing has that name, or more than one thing has; the message names the candidates.
     """
+    if not text.strip():
+        raise UsageError(
+            "--conformance names nothing", "its value is empty", "give a module, a project folder or a wheel"
+        )
     path = [str(cwd), *(import_path if import_path is not None else sys.path)]
     prefix, colon, rest = text.partition(":")
     exact: dict[str, Callable[[], Subject]] = {
@@ -37,11 +43,13 @@ def resolve_target(text: str, *, cwd: Path, import_path: Sequence[str] | None = 
         "dist": lambda: _distribution(rest, path, text) or _missing_distribution(rest, path),
         "path": lambda: _path((cwd / rest).resolve(), text),
     }
+    if text.startswith(("stdio:", "factory:")):
+        return resolve_server(text, cwd=cwd, path=path)
     if text.startswith(SERVER_PREFIXES):
         raise UsageError(
-            f"{text} names a server",
-            "this version certifies extensions: a module, a distribution, a project folder or a wheel",
-            "give the extension that the server loads, for example --conformance=my_extension",
+            f"{text} names a server over HTTP",
+            "this version certifies servers over stdio",
+            'give the command that starts it: --conformance=stdio:"my-server stdio"',
         )
     if colon and prefix in exact:
         return exact[prefix]()
@@ -65,7 +73,8 @@ def _guess(text: str, cwd: Path, path: Sequence[str]) -> Subject:
     if distribution:
         candidates[f"dist:{text}"] = distribution
     is_name = all(part.isidentifier() for part in text.split("."))
-    if is_name and not (candidates and _is_standard(text)) and (module := _module(text, path, text)):
+    loose = candidates and _is_loose(_content(text, path)) if is_name else False
+    if is_name and not loose and not (candidates and _is_standard(text)) and (module := _module(text, path, text)):
         candidates[f"module:{text}"] = module
     chosen = next(iter(candidates.values()), None)
     if chosen is None:
@@ -231,10 +240,28 @@ def _module(name: str, path: Sequence[str], text: str) -> Subject | None:
     if not content:
         return None
     _refuse_taken(name.partition(".")[0], content[0])
+    if _is_loose(content):
+        raise _no_package(name, content)
     top = content[0].resolve()
     for _ in name.split("."):
         top = top.parent
     return Subject(target=text, kind="module", name=name, modules=(name,), import_path=(top,), content=content)
+
+
+def _is_loose(content: Sequence[Path]) -> bool:
+    """Tell whether these are folders that can be imported and define nothing: none of them is a package."""
+    return bool(content) and content[0].is_dir() and not any(_is_package(one) for one in content)
+
+
+def _no_package(name: str, folders: Sequence[Path]) -> UsageError:
+    """Say that a folder without `__init__.py` can be imported and defines nothing, and which modules lie in it."""
+    inside = sorted(one.stem for folder in folders for one in folder.glob("*.py"))
+    several = " or ".join(f"--conformance={folders[0].name}/{one}.py" for one in inside[:3])
+    return UsageError(
+        f"{name} is no extension",
+        f"{folders[0]} is a folder without __init__.py, so it defines no register",
+        f"say {several}" if inside else "give a module, a package or a project folder",
+    )
 
 
 def _content(name: str, path: Sequence[str]) -> tuple[Path, ...]:

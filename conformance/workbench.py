@@ -70,7 +70,7 @@ class Workbench:
 
 
 async def _tool_names(examination: Examination) -> list[str]:
-    if examination.subject.blocked:
+    if examination.subject.blocked or examination.subject.kind == "server":
         return []
     try:
         return [str(tool["name"]) for tool in await examination.observed.tools()]

@@ -106,7 +106,8 @@ async def hostile_values_stay_values(observed: Observations, tool: str) -> None:
     """Hostile values reach neither curl's options nor files, stay one segment or value, and send no extra request.
 
     Values with quotes, line breaks, `a/../../x`, `#`, `?`, `&`, `[1-3]`, `{a,b}`, a NUL, and such as begin with `-` or
-    `@` are put into every parameter that takes a text. The requests are judged, and files that come into being; an
+    `@` are put into every parameter that takes a text; what is hostile to a URL is also put behind the value that the
+    parameter usually has, where one is known (`1/../../x`). The requests are judged, and files that come into being; an
     error is as good an answer as any.
     """
     usual = (await observed.plain()).call(tool).own

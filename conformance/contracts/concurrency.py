@@ -9,7 +9,7 @@ from conformance.contracts.registry import GUIDE, clause, field_sense
 from conformance.outcomes import Evidence, Finding, Inconclusive, Level, NotApplicable
 from conformance.rig.surroundings import HOSTS
 from conformance.scenes.concurrency import first_calls, watched
-from conformance.scenes.crowds import Crowd, crowded, crowded_again
+from conformance.scenes.crowds import Crowd, crowded, crowded_again, gone_astray
 from conformance.scenes.mixed import mixed_up
 from conformance.scenes.other_hosts import OTHER_URL, answered_for_another
 
@@ -111,9 +111,10 @@ async def each_of_many_calls_gets_its_own_answer(observed: Observations, tool: s
     """Twenty calls with different arguments, at once and in turn, each get the answer that belongs to theirs.
 
     Answers and requests are compared with what the same arguments get alone in a fresh process. Only what differs
-    between arguments and is the same in every run alone is compared. Some arguments differ in one value only, others in
-    all. A tool that writes is given each arguments once. Where there are several tools they share the twenty calls,
-    with six for each at least. A call for one host after a call for another has to ask the one that it names.
+    between arguments and is the same in every run alone is compared. Some arguments differ in one value only, which
+    exists on every host, others in all; the host is among what differs, and each call has to ask the one that it names.
+    A tool that writes is given each arguments once. Where there are several tools they share the twenty calls, with six
+    for each at least.
     """
     crowd = (await observed.of(crowded)).get(tool)
     if crowd is not None and len(crowd.choices) < 2:
@@ -125,13 +126,32 @@ async def each_of_many_calls_gets_its_own_answer(observed: Observations, tool: s
             saw=f"nothing asked of it after a call for another host; {call.saw()}",
             evidence=call.evidence(),
         )
-    if crowd is None or mixed_up(crowd) is None:
+    if crowd is None or (mixed_up(crowd) is None and gone_astray(crowd, fresh=True) is None):
         return
     again = await observed.of(crowded_again, tool)
     _not_without_calls(again, tool)
     found = mixed_up(again) or mixed_up(again.with_rounds_of(crowd), errors=False)
     if found is not None:
         raise Finding(expected=found.expected, saw=found.saw, evidence=found.evidence)
+    _each_host_is_asked(again, fresh=True)
+    _each_host_is_asked(again.with_rounds_of(crowd), fresh=False)
+
+
+def _each_host_is_asked(crowd: Crowd, *, fresh: bool) -> None:
+    found = gone_astray(crowd, fresh=fresh)
+    if found is None:
+        return
+    stray, company = found
+    method, path, _ = stray.question
+    asked = [f"{one.method} {one.gerrit_path} on {one.host}" for one in company.entries if one.method == method]
+    raise Finding(
+        expected=f"{method} {path} to be asked of {stray.host}, which the call names",
+        saw=f"it asked of {stray.elsewhere} instead, among {len(company.answers)} calls for several hosts",
+        evidence=(
+            Evidence(kind="call", text=f"{crowd.alone[0][0].tool} {dict(crowd.choices[stray.which])}"),
+            *(Evidence(kind="request", text=f"{count} times {one}") for one, count in Counter(asked).most_common(10)),
+        ),
+    )
 
 
 def _not_without_calls(crowd: Crowd | None, tool: str) -> None:

@@ -22,7 +22,7 @@ CATALOGUE_VERSION = "2"
 
 FAMILY_MODULES = (
     "extension", "loading", "surface", "tools", "results", "faults", "bodies", "arguments", "egress", "writing",
-    "routing", "routing_lists", "routing_trouble", "concurrency",
+    "routing", "routing_lists", "routing_trouble", "concurrency", "server_discovery", "server_isolation",
 )  # fmt: skip
 """The modules under `conformance.contracts` that hold clauses, in the order of the catalogue."""
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from conformance.contracts.registry import GUIDE, MCP_SPEC, clause, field_sense
 from conformance.outcomes import Blocked, Evidence, Finding, Inconclusive, Level, NotApplicable
-from conformance.rig.answers import texts
+from conformance.rig.answers import READING, same_result, texts
 from conformance.rig.samples import takes_address
-from conformance.rig.trial import Call
+from conformance.rig.scenarios import NAMED
+from conformance.rig.surroundings import PLAIN_FORM
+from conformance.rig.trial import Call, host_of, names_host
 
 if TYPE_CHECKING:
     from conformance.observations import Observations
@@ -183,18 +186,79 @@ async def a_404_becomes_an_error(observed: Observations, tool: str) -> None:
     """When Gerrit answers the tool's first own request with 404 and its text, the call is an error, never a success.
 
     Tried on both kinds of host: one whose `run_curl` raises on HTTP errors, and one that hands their body back. Passing
-    such a body on unread is TOOL-RAISES-RAW's to judge.
+    such a body on unread is TOOL-RAISES-RAW's to judge. A tool that gets the same result by another question to that
+    host has told no lie.
+
+    A tool that takes an address is also called with one, where only the host that it names answers 404: what another
+    host told then is no answer. The same host may be asked something else. Other hosts may be asked by a tool that asks
+    them in good times as well, whose description says that it asks several, or whose result names the one that told it.
     """
     for returns_http_errors in (False, True):
-        call = (await observed.not_found(returns_http_errors=returns_http_errors)).call(tool)
+        seen = await observed.not_found(returns_http_errors=returns_http_errors)
+        call = seen.call(tool)
         fault = await _the_faulted(observed, call)
-        if call.succeeded and not (returns_http_errors and _passed_on_raw(call, fault)):
-            kind = "hands the body of an HTTP error back" if returns_http_errors else "raises on HTTP errors"
+        kind = "hands the body of an HTTP error back" if returns_http_errors else "raises on HTTP errors"
+        raw = returns_http_errors and _passed_on_raw(call, fault)
+        if call.succeeded and not raw and not _learnt_otherwise(call, fault, (await observed.plain()).call(tool)):
             raise Finding(
                 expected="isError when Gerrit answers 404",
                 saw=f"{call.saw()} (on a host whose run_curl {kind})",
                 evidence=call.evidence(),
             )
+        named = seen.calls.get((tool, NAMED))
+        if named is not None and (other := _told_elsewhere(named)) and not await _may_ask_others(observed, named):
+            raise Finding(
+                expected="isError when the host that the call names answers 404",
+                saw=f"{named.saw()}, which the host {other.host} told (on a host whose run_curl {kind})",
+                evidence=named.evidence(),
+            )
+
+
+def _learnt_otherwise(call: Call, fault: Entry, usual: Call) -> bool:
+    """Tell whether a tool got the very same result by another request to the same host, which answered."""
+    asked = [entry for entry in call.own if not entry.fault and entry.host == fault.host]
+    answered = any(200 <= entry.status < 300 for entry in asked)
+    return answered and fault.method in READING and same_result(call, usual)
+
+
+SEVERAL_HOSTS = re.compile(
+    r"\b(?:all|several|other|both)\s+(?:\w+\s+){0,3}(?:hosts|servers|instances|mirrors)\b"
+    r"|\b(?:each|every)\s+(?:\w+\s+){0,3}(?:host|server|instance|mirror)\b"
+    r"|\bfalls? back\b[^.]*\b(?:does not|do not|cannot|fails?|lacks?|refuses?)\b",
+    re.IGNORECASE,
+)
+"""Words by which a description says that a tool asks more hosts than the one that it is told."""
+
+
+def _told_elsewhere(call: Call) -> Entry | None:
+    """Give the request to another host by which a tool made a success of a 404; None where it made none, or so not."""
+    refused = next((at for at, entry in enumerate(call.own) if entry.fault), None)
+    if refused is None or not call.succeeded:
+        return None
+    later = [entry for entry in call.own[refused + 1 :] if entry.host != call.own[refused].host]
+    told = next((entry for entry in later if 200 <= entry.status < 300), None)
+    plan = host_of(told) if told is not None else None
+    is_named = plan is not None and call.reply is not None and names_host(call.reply.everything, plan)
+    return None if is_named else told
+
+
+async def _may_ask_others(observed: Observations, call: Call) -> bool:
+    """Tell whether a tool says that it asks several hosts, or asks others than the named one in good times as well."""
+    entry = await observed.tool(call.tool)
+    if SEVERAL_HOSTS.search(" ".join(_descriptions(entry))):
+        return True
+    if takes_address(entry):
+        well = (await observed.typed_addresses()).calls.get((call.tool, PLAIN_FORM))
+    else:
+        well = (await observed.routed("some")).calls.get((call.tool, "has it"))
+    return well is None or not well.succeeded or len(well.hosts) != 1
+
+
+def _descriptions(entry: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a tool says of itself and of its parameters."""
+    parts = ((entry.get("inputSchema") or {}).get("properties") or {}).values()
+    told = (one.get("description") for one in (entry, *parts) if isinstance(one, Mapping))
+    yield from (one for one in told if isinstance(one, str))
 
 
 @clause(

@@ -18,10 +18,13 @@ from conformance.rig.traces import (
     writes,
     written_twice,
 )
+from conformance.scenes.arguments import unusual
 from conformance.scenes.writing import (
     TROUBLES,
     Trouble,
     alone,
+    claims_to_read,
+    each_choice,
     somebody_writes_late,
     who_writes_late,
     writes_on_a_raising_host,
@@ -242,13 +245,16 @@ async def a_read_only_tool_changes_nothing(observed: Observations, tool: str) ->
     """A tool whose annotations claim `readOnlyHint` sends only requests that read, and leaves Gerrit as it was.
 
     Requests that read are GET and HEAD, and the few POST requests of which Gerrit's documentation says so. Judged on
-    the plain call, whether it succeeds or not, with an address in every form, routed, and answered by 404.
+    the plain call, whether it succeeds or not, with an address in every form, routed, answered by 404, with unusual
+    names in every parameter whose meaning is known, and with each value of those whose values the inputSchema lists
+    (booleans, words to choose from).
     """
-    if ((await observed.tool(tool)).get("annotations") or {}).get("readOnlyHint") is not True:
+    if not claims_to_read(await observed.tool(tool)):
         raise NotApplicable("it does not claim readOnlyHint")
     plain = (await observed.plain()).call(tool)
     open_questions: list[Inconclusive] = []
-    for seen in await _one_call_at_a_time(observed):
+    more = [await observed.of(unusual), await observed.of(each_choice)]
+    for seen in [*await _one_call_at_a_time(observed), *more]:
         for call in seen.calls_of(tool):
             open_questions += await _judge_reading(observed, call)
     if await observed.of(somebody_writes_late) and (late := late_writes(await observed.of(alone, tool))):

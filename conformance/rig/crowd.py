@@ -1,9 +1,10 @@
-"""Several calls in flight at once: requests that are held at the gateway, and answers that come in any order."""
+"""Several calls in flight at once: requests held at the gateway, answers in any order, and requests gone astray."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 if TYPE_CHECKING:
     from conformance.rig.trial import Trial
     from conformance.wire.reply import ToolReply
+    from mock_gerrit.journal import Entry
     from mock_gerrit.serving.asgi import Scope
 
 SECONDS = 15.0
@@ -148,3 +150,76 @@ async def answered(trial: Trial, tool: str, which: int, arguments: Mapping[str, 
         return Answered(which=which, reply=await trial.client.call_tool(tool, dict(arguments), timeout=SECONDS))
     except WireTrouble as problem:
         return Answered(which=which, reply=None, trouble=str(problem))
+
+
+Question = tuple[str, str, bytes]
+"""What a request asks, whichever host it goes to: method, path and query as Gerrit's documentation has them, body."""
+Asked = Counter[tuple[str, Question]]
+"""How often each host was asked each question."""
+
+
+def questions(entries: Iterable[Entry]) -> Asked:
+    """Count the requests by host and question."""
+    return Counter((one.host, _question(one)) for one in entries)
+
+
+def _question(entry: Entry) -> Question:
+    _, mark, query = entry.target.partition("?")
+    return entry.method, entry.gerrit_path + mark + query, entry.body
+
+
+@dataclass(frozen=True, kw_only=True)
+class Astray:
+    """A question that a call did not put to the host that it names, while another host was asked it."""
+
+    which: int
+    """Which of the possible arguments the call was given."""
+    host: str
+    """The host that it names."""
+    question: Question
+    elsewhere: str
+    """The host that was asked instead."""
+
+
+def astray(
+    asked: Asked, order: Sequence[int], alone: Mapping[int, Sequence[Asked]], named: Mapping[int, str], *, fresh: bool
+) -> Astray | None:
+    """Find a question that went to another host than the one that its call names; None where there is none.
+
+    It counts only if the host named was never asked it, and another one more often than all calls for that one need;
+    or, where nothing can be remembered yet, if none of the call's questions came to the host named, but all to others.
+    A host that was asked what no call alone asks may have been asked for several calls in one.
+
+    Args:
+        asked: the requests of all calls together.
+        order: which arguments were given, one entry a call.
+        alone: for each arguments, what they ask alone, in one run or more.
+        named: for each arguments that name a host, which; what asks other hosts as well, alone, is left aside.
+        fresh: these were the first calls in their process.
+    """
+    due: Asked = Counter()
+    for which in order:
+        due.update(_at_most(alone[which]))
+    for which, host in named.items():
+        runs = alone[which] if which in order else ()
+        usual = [question for _, question in _at_most(runs) if all(run[host, question] for run in runs)]
+        if not usual or any(one != host for run in runs for one, _ in run):
+            continue
+        wandered = [
+            (Astray(which=which, host=host, question=question, elsewhere=other), asked[other, question])
+            for question in usual
+            if not asked[host, question]
+            for other in sorted({one for one, put in asked if put == question})
+        ]
+        for found, count in wandered:
+            if count > due[found.elsewhere, found.question]:
+                return found
+        all_wandered = len({found.question for found, _ in wandered}) == len(usual)
+        if fresh and all_wandered and all(key in due for key in asked if key[0] == host):
+            return wandered[0][0]
+    return None
+
+
+def _at_most(runs: Sequence[Asked]) -> Asked:
+    """Give how often each question was put in that run in which it was put most often."""
+    return Counter({key: max(run[key] for run in runs) for run in runs for key in run})

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from conformance.rig.trial import Call
     from mock_gerrit.journal import Entry
 
-EXPANDED = re.compile(rf"{HEAD}([a-z])(?:[123](?:[xy]|\{{x,y\}})|\[1-3\][xy])(?!\w)")
+EXPANDED = re.compile(rf"{HEAD}([a-z])(?:[123](?:[xy]|\{{x,y\}})|\[1-3\][xy]|[xy])(?![\w,])")
 """A unit that only curl's expansion of `[1-3]` or `{x,y}` can have made."""
-UPWARDS = re.compile(rf"{HEAD}([a-z])/\.\./\.\./{TAIL}[a-z]")
+UPWARDS = re.compile(rf"/\.\./\.\./{TAIL}([a-z])")
 CUT = re.compile(rf"#{TAIL}([a-z])")
 OWN_HEADER = re.compile(rf"^{TAIL}([a-z]):", re.IGNORECASE | re.MULTILINE)
 OWN_KEY = re.compile(rf"^{TAIL}([a-z])$")

@@ -58,7 +58,7 @@ class Guardian:
         self._judge = Judge(
             limits=order.limits,
             table=first.table(),
-            forked=order.kind == "entry",
+            forked=order.kind != "command",
             watched=(order.folder, *order.watched),
         )
         self._started = time.monotonic()

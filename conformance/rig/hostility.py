@@ -21,8 +21,13 @@ VALUES: Mapping[str, str] = {
     "an option": "--head",
     "a file to read": "@{canary}",
     "a NUL": "{head}\0{tail}",
+    "signs of a URL behind a valid value": "{valid}[1-3]{head}{{x,y}}&{tail}=1?{tail}=2#{tail}",
+    "steps upwards behind a valid value": "{valid}/../../{tail}",
 }
-"""The values by what is hostile about them; `head`, `tail` and `canary` are words of the place."""
+"""The values by what is hostile about them; `head`, `tail` and `canary` are words of the place.
+
+`valid` is what the place is right to hold: a check of how a value begins lets what stands behind it through.
+"""
 
 LETTERS = string.ascii_lowercase[:12]
 """One for each place; there are seldom more than three."""

@@ -37,7 +37,7 @@ class Ends:
     stderr: int
     facts: int
     protocol_in: int = -1
-    """-1 for a command: its stdin is the protocol."""
+    """-1 for a command or a program: its stdin is the protocol."""
     protocol_out: int = -1
     witness: int = -1
     """A socket on which the guardian is handed the listener for refused requests."""
@@ -114,7 +114,7 @@ def surround(order: Order) -> None:
             with suppress(OSError, ValueError):  # KILL and STOP
                 signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    if order.kind == "entry":
+    if order.kind != "command":
         for number in (signal.SIGPIPE, signal.SIGXFSZ):  # as Python starts
             signal.signal(number, signal.SIG_IGN)
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -159,9 +159,10 @@ def run_entry(order: Order, ends: Ends, preloaded: Mapping[str, Any]) -> int:
         setattr(sys, f"__{name}__", stream)
     sys.argv = [order.entry]
     sys.dont_write_bytecode = True
+    own = ends.protocol_in >= 0
     channel = Channel(
-        protocol_in=open(ends.protocol_in, "rb"),  # noqa: SIM115, PTH123 - owned by the process until its end
-        protocol_out=open(ends.protocol_out, "wb"),  # noqa: SIM115, PTH123 - likewise
+        protocol_in=open(ends.protocol_in, "rb") if own else sys.stdin.buffer,  # noqa: SIM115, PTH123 - owned to the end
+        protocol_out=open(ends.protocol_out, "wb") if own else sys.stdout.buffer,  # noqa: SIM115, PTH123 - likewise
         facts=socket.socket(fileno=ends.facts),
         preloaded=preloaded,
     )

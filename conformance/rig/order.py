@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from conformance.rig.limits import Limits
 
-OrderKind = Literal["entry", "command"]
+OrderKind = Literal["entry", "program", "command"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,8 +16,8 @@ class Order:
     """One child.
 
     An `entry` order forks and calls `entry` ("module:function") as `function(payload, channel)`; its protocol runs over
-    descriptors of its own. A `command` order forks and executes `command`; its protocol is that program's stdin and
-    stdout.
+    descriptors of its own. A `program` order does the same with a function that is a program of its own: its protocol
+    is the child's stdin and stdout. A `command` order forks and executes `command`, whose stdin and stdout they are.
     """
 
     kind: OrderKind = "entry"
@@ -35,8 +35,8 @@ class Order:
 
     def __post_init__(self) -> None:
         """Refuse an order that names nothing to run."""
-        if self.kind == "entry" and self.entry.count(":") != 1:
-            raise ValueError(f"an entry order needs entry='module:function', not {self.entry!r}")
+        if self.kind != "command" and self.entry.count(":") != 1:
+            raise ValueError(f"this {self.kind} order needs entry='module:function', not {self.entry!r}")
         if self.kind == "command" and not self.command:
             raise ValueError("a command order needs a command: a list with the program first")
 

@@ -108,9 +108,7 @@ class Rig:
         """
         world = self.world(surroundings)
         async with AsyncExitStack() as stack:
-            await stack.enter_async_context(self._places)
-            home = Path(tempfile.mkdtemp(prefix="trial-", dir=self.folder))
-            stack.callback(shutil.rmtree, home, ignore_errors=True)
+            home = await stack.enter_async_context(self.place())
             gateway = Gateway(
                 world,
                 authority=self.authority,
@@ -134,6 +132,16 @@ class Rig:
                 trial.last_words = trial.let_out()
                 self.gerrit_calls += trial.requests + trial.world.journal.mark()
 
+    @asynccontextmanager
+    async def place(self) -> AsyncIterator[Path]:
+        """Take one of the few places for children that run at once, and a folder; both end with the block."""
+        async with self._places:
+            home = Path(tempfile.mkdtemp(prefix="trial-", dir=self.folder))
+            try:
+                yield home
+            finally:
+                shutil.rmtree(home, ignore_errors=True)
+
     async def rest(self, trial: Trial, seconds: float) -> None:
         """Wait while nobody asks anything of a trial, or until its child ends, and leave its place to others."""
         self._places.release()
@@ -151,7 +159,7 @@ class Rig:
         """
         home = Path(tempfile.mkdtemp(prefix="run-", dir=self.folder))
         environment = {
-            **_kept_environment(),
+            **kept_environment(),
             "HOME": str(home),
             "TMPDIR": str(home),
             "PYTHONPATH": os.pathsep.join(import_path),
@@ -234,19 +242,8 @@ class Rig:
     def _environment(
         self, subject: Subject, surroundings: Surroundings, home: Path, gateway: Gateway
     ) -> dict[str, str]:
-        """Write the child's whole environment: nothing of the caller's but what `_kept_environment` gives."""
-        pem = str(gateway.authority.pem)
-        made = {
-            "HOME": str(home),
-            "TMPDIR": str(home),
-            "GERRIT_CONFIG_PATH": str(home / "gerrit_config.json"),
-            "GERRIT_MCP_LOG_PATH": str(home / "server.log"),
-            "https_proxy": gateway.proxy_url,
-            "http_proxy": gateway.proxy_url,
-            "CURL_CA_BUNDLE": pem,
-            "SSL_CERT_FILE": pem,
-            "REQUESTS_CA_BUNDLE": pem,
-        }
+        """Write the child's whole environment: nothing of the caller's but what `kept_environment` gives."""
+        made = environment_amid(home, gateway)
         if surroundings.masks_errors:
             made["GERRIT_MCP_MASK_ERRORS"] = "1"
         if surroundings.returns_http_errors:
@@ -255,10 +252,27 @@ class Rig:
             made["GERRIT_MCP_KEEP_PREFIX"] = "1"
         if subject.kind == "module":
             made["GERRIT_MCP_EXTENSIONS"] = ",".join(subject.modules)
-        return {**_kept_environment(), **made}
+        return made
 
 
-def _kept_environment() -> dict[str, str]:
+def environment_amid(home: Path, gateway: Gateway) -> dict[str, str]:
+    """Write the environment of a child that has this folder, and this gateway to reach Gerrit by."""
+    pem = str(gateway.authority.pem)
+    return {
+        **kept_environment(),
+        "HOME": str(home),
+        "TMPDIR": str(home),
+        "GERRIT_CONFIG_PATH": str(home / "gerrit_config.json"),
+        "GERRIT_MCP_LOG_PATH": str(home / "server.log"),
+        "https_proxy": gateway.proxy_url,
+        "http_proxy": gateway.proxy_url,
+        "CURL_CA_BUNDLE": pem,
+        "SSL_CERT_FILE": pem,
+        "REQUESTS_CA_BUNDLE": pem,
+    }
+
+
+def kept_environment() -> dict[str, str]:
     """Give what a child may know of the caller: where programs are, the language, the time zone."""
     kept = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ")
     return {name: os.environ[name] for name in kept if name in os.environ}

@@ -16,7 +16,15 @@ from conformance.outcomes import Inconclusive
 from conformance.profile import Profile
 from conformance.rig.rig import Rig
 from conformance.rig.samples import BASE_URL_PARAMETER, sample_arguments
-from conformance.rig.surroundings import BASE_FORMS, NO_EXTENSIONS_KEY, NULL, SIMULATED_PLUGINS, Placement, Surroundings
+from conformance.rig.surroundings import (
+    BASE_FORMS,
+    HOSTS,
+    NO_EXTENSIONS_KEY,
+    NULL,
+    SIMULATED_PLUGINS,
+    Placement,
+    Surroundings,
+)
 from conformance.rig.trial import ASKING_FOR_PLUGINS, Call, Trial
 from conformance.subject import Subject
 
@@ -27,6 +35,8 @@ if TYPE_CHECKING:
 
 LATE_SECONDS = 1.5
 """How long EXT-VISIBLE waits for tools that come after the first list."""
+MORE_STARTS = 1
+"""How often a subject that has been loaded before is given another try when it does not load again."""
 STALLED_SECONDS = 2.0
 """A call that took longer may have met the limits of the host or of a tool by no fault of its own."""
 NOT_FOUND = "Not found: 1\n"
@@ -176,12 +186,12 @@ async def play(bench: Bench, steps: Iterable[Step], **changes: Any) -> Seen:  # 
     """
     seen, surroundings = Seen(), bench.surroundings(**changes)
     todo = [step for step in steps if _can_be_called(bench, step.tool, seen)]
-    while todo:
+    failed = 0
+    while todo and failed <= MORE_STARTS:
         async with bench.rig.trial(bench.subject, surroundings) as trial:
             seen.trials.append(trial)
             again = await _play_in(trial, todo, bench, seen)
-        if not trial.in_session:
-            break
+        failed += not trial.in_session
         for step in again:
             async with bench.rig.trial(bench.subject, surroundings) as alone:
                 seen.trials.append(alone)
@@ -244,17 +254,43 @@ async def plain(bench: Bench, tools: list[ToolEntry]) -> Seen:
     return await play(bench, steps, **PLAINLY)
 
 
-async def not_found(bench: Bench, tools: Mapping[str, ToolEntry], usual: Seen, *, returns_http_errors: bool) -> Seen:
-    """Call each tool while the request that it usually makes first is answered by 404, however often it is made."""
-    faults = {name: _missing(usual.calls_of(name)) for name in tools}
-    steps = [Step(tool=tool, faults=(faults[name],), odd=is_no_refusal) for name, tool in tools.items()]
+NAMED = "naming a host"
+"""The step in which a call names the host that answers by 404; all others are well."""
+NAMED_HOST = next(plan for plan in HOSTS if plan.has_plugin and not plan.default)
+
+
+async def not_found(
+    bench: Bench,
+    tools: Mapping[str, ToolEntry],
+    usual: Seen,
+    parameters: Mapping[str, str],
+    *,
+    returns_http_errors: bool,
+) -> Seen:
+    """Call each tool while the request that it usually makes first is answered by 404, however often it is made.
+
+    Args:
+        bench: the subject.
+        tools: the tools by name.
+        usual: their plain calls.
+        parameters: for each tool that takes an address, the parameter; it is called once more, with the address of the
+            one host that answers so.
+        returns_http_errors: what the host's `run_curl` does with such an answer.
+    """
+    steps: list[Step] = []
+    for name, tool in tools.items():
+        calls = usual.calls_of(name)
+        steps.append(Step(tool=tool, faults=(_missing(calls),), odd=is_no_refusal))
+        if name in parameters and calls and calls[-1].own:
+            there, address = _missing(calls, host=NAMED_HOST.name), {parameters[name]: NAMED_HOST.url}
+            steps.append(Step(tool=tool, name=NAMED, added=address, faults=(there,), odd=lambda call: call.succeeded))
     return await play(bench, steps, returns_http_errors=returns_http_errors)
 
 
-def _missing(usual: list[Call]) -> Fault:
+def _missing(usual: list[Call], host: str | None = None) -> Fault:
     from mock_gerrit.faults import Fault  # noqa: PLC0415 - loaded with the first trial
 
-    told: dict[str, Any] = {"kind": "status", "status": 404, "body": NOT_FOUND}
+    told: dict[str, Any] = {"kind": "status", "status": 404, "body": NOT_FOUND, "host": host}
     if not (usual and usual[-1].own):
         return Fault(not_path=ASKING_FOR_PLUGINS, nth=1, **told)
     return fault_on(usual[-1].own[0], **told)

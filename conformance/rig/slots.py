@@ -49,6 +49,39 @@ class Slot:
         """A judge of values by the schema of the place."""
         return judge_of(self.schema, self.definitions)
 
+    @property
+    def usual(self) -> Any:  # noqa: ANN401 - any JSON value
+        """What stands there in a call that says nothing of it: the default of its schema; None where it has none."""
+        return next((one["default"] for one in (self.schema, *self.kinds) if "default" in one), None)
+
+    @property
+    def kinds(self) -> list[Schema]:
+        """The schemas that its value may keep instead of each other."""
+        return list(alternatives(self.schema, self.definitions))
+
+    @property
+    def choices(self) -> list[Any]:
+        """What may stand there, where that is told in so many words: yes and no, and each entry of a list."""
+        told: list[Any] = []
+        for one in self.kinds:
+            told += [True, False] if one.get("type") == "boolean" else []
+            told += [*one.get("enum", ()), *([one["const"]] if "const" in one else ())]
+        return [value for at, value in enumerate(told) if value not in told[:at] and self.admits(value)]
+
+    def value_in(self, arguments: Arguments) -> Any:  # noqa: ANN401 - any JSON value
+        """Give what stands there in a call, said or not; None where that is nothing."""
+        inside: Any = arguments
+        for key in self.keys:
+            has = isinstance(inside, list) and bool(inside) if isinstance(key, int) else isinstance(inside, dict)
+            if not has or (isinstance(key, str) and key not in inside):
+                return self.usual
+            inside = inside[key]
+        return inside
+
+    def can_stand_in(self, arguments: Arguments) -> bool:
+        """Tell whether a value can be put there: a part of a model that is left out cannot without its other parts."""
+        return len(self.keys) == 1 or self.keys[0] in arguments or isinstance(self.keys[1], int)
+
     def put(self, value: Any, arguments: Arguments) -> Arguments:  # noqa: ANN401 - any JSON value
         """Give a copy of the arguments with `value` in this place."""
         changed: Any = copy.deepcopy(arguments)
@@ -120,26 +153,47 @@ def _validation(schema: Schema, definitions: Schema, *, formats: bool) -> Callab
 
 def slots_of(tool: Mapping[str, Any]) -> Iterator[Slot]:
     """Yield every place for a single value in the arguments of a tool, but for those that say which host to ask."""
-    yield from islice(_in_model((), tool.get("inputSchema") or {}, definitions_of(tool)), MOST_SLOTS)
+    yield from islice(_places(tool, _is_single), MOST_SLOTS)
 
 
-def _in_model(keys: tuple[str | int, ...], model: Schema, definitions: Schema) -> Iterator[Slot]:
+def choices_of(tool: Mapping[str, Any]) -> Iterator[Slot]:
+    """Yield every place of which the schema tells all values, or some of them, but for those that say which host."""
+    yield from islice(_places(tool, _is_told), MOST_SLOTS)
+
+
+Wanted = Callable[[Schema], bool]
+"""Tells by one of the schemas that a value may keep whether its place is wanted."""
+
+
+def _places(tool: Mapping[str, Any], wanted: Wanted) -> Iterator[Slot]:
+    return _in_model((), tool.get("inputSchema") or {}, definitions_of(tool), wanted)
+
+
+def _in_model(keys: tuple[str | int, ...], model: Schema, definitions: Schema, wanted: Wanted) -> Iterator[Slot]:
     for name, part in (model.get("properties") or {}).items():
         if not ADDRESS.search(name) and isinstance(part, Mapping):
-            yield from _in_value((*keys, name), part, definitions)
+            yield from _in_value((*keys, name), part, definitions, wanted)
 
 
-def _in_value(keys: tuple[str | int, ...], schema: Schema, definitions: Schema) -> Iterator[Slot]:
-    """Yield the place itself where it may hold a single value, and those in the models and lists that it may hold."""
+def _in_value(keys: tuple[str | int, ...], schema: Schema, definitions: Schema, wanted: Wanted) -> Iterator[Slot]:
+    """Yield the place itself where it may hold a wanted value, and those in the models and lists that it may hold."""
     known = list(alternatives(schema, definitions))
-    if any(one.get("type") in {"string", "integer", "number"} or not _says_type(one) for one in known):
+    if any(map(wanted, known)):
         yield Slot(keys=keys, schema=schema, definitions=definitions)
     if len(keys) > DEEPEST:
         return
     for one in known:
-        yield from _in_model(keys, one, definitions)
+        yield from _in_model(keys, one, definitions, wanted)
         if isinstance(items := one.get("items"), Mapping):
-            yield from _in_value((*keys, 0), items, definitions)
+            yield from _in_value((*keys, 0), items, definitions, wanted)
+
+
+def _is_single(schema: Schema) -> bool:
+    return schema.get("type") in {"string", "integer", "number"} or not _says_type(schema)
+
+
+def _is_told(schema: Schema) -> bool:
+    return schema.get("type") == "boolean" or "enum" in schema or "const" in schema
 
 
 def _says_type(schema: Schema) -> bool:

@@ -37,6 +37,7 @@ CALLING: tuple[Callable[[Observations], Coroutine[Any, Any, Seen]], ...] = (
     bodies.unstripped,
     writing.writes_on_a_raising_host,
     writing.writes_on_a_returning_host,
+    writing.each_choice,
     routing.cold,
     routing.remembering,
     routing.changing,

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from conformance.rig.answers import READING
-from conformance.rig.crowd import Answered, Gate, Held, answered, at_once
+from conformance.rig.content import PROJECT
+from conformance.rig.crowd import Answered, Astray, Gate, Held, answered, astray, at_once, questions
+from conformance.rig.meanings import SECOND_BRANCH, meaning_of
+from conformance.rig.samples import BASE_URL_PARAMETER
 from conformance.rig.scenarios import PLAINLY, Seen, Step, play
+from conformance.rig.slots import alternatives, definitions_of, judge_of
+from conformance.rig.surroundings import HOSTS
 from conformance.rig.trial import ASKING_FOR_PLUGINS, Call, asks_for_plugins
 from conformance.rig.variants import LEVELS, TURNS, Arguments, one_by_one, variants
+from conformance.scenes.other_hosts import CONTENT, OTHER_FORM, OTHER_URL
 
 if TYPE_CHECKING:
     from conformance.observations import Observations
@@ -28,6 +35,10 @@ MOST_SECONDS = 8.0
 """Of all calls of one tool together, should it make each wait for the one before."""
 QUIET_SECONDS = 0.2
 """How long to wait for one more of the calls to ask Gerrit for something, once others have."""
+MOST_BESIDE, FEWEST_BESIDE = 6, 3
+"""How many arguments that differ from the plainest in one value are tried at most: of a quick tool, of a slow one."""
+BESIDE_TRIALS = 3
+"""So many processes they are tried in."""
 
 
 @dataclass(kw_only=True)
@@ -65,10 +76,14 @@ async def crowded(observed: Observations) -> dict[str, Crowd]:
     crowds = {name: Crowd() for name in working}
     for level in range(LEVELS):
         await _alone(observed, {name: one for name, one in crowds.items() if not one.choices}, level)
-    await _one_argument_each(observed, {name: one for name, one in crowds.items() if one.choices and not one.writes})
+    for name, crowd in crowds.items():
+        if not crowd.choices:
+            crowd.choices, crowd.alone = [dict(plain.call(name).arguments)], [[plain.call(name)]]
+    await _one_argument_each(observed, {name: one for name, one in crowds.items() if not one.writes})
+    await _another_host(observed, crowds)
     counts = {name: _so_many(tools=len(crowds), seconds=plain.call(name).seconds) for name in crowds}
     for process in (0, 1):
-        plans = {name: _plans(one, counts[name])[process] for name, one in crowds.items() if one.choices}
+        plans = {name: _plans(one, counts[name])[process] for name, one in crowds.items() if len(one.choices) > 1}
         await _in_company(observed, crowds, {name: plan for name, plan in plans.items() if plan})
     return crowds
 
@@ -144,19 +159,98 @@ async def _alone(observed: Observations, crowds: Mapping[str, Crowd], level: int
 
 
 async def _one_argument_each(observed: Observations, crowds: Mapping[str, Crowd]) -> None:
-    """Add arguments that differ from the plainest in one only; a tool that writes would meet what it wrote before."""
-    singles = {name: one_by_one(crowd.choices[0], crowd.choices[1]) for name, crowd in crowds.items()}
-    turns = [
-        {name: made for name, made in singles.items() if index < len(made)}
-        for index in range(max(map(len, singles.values()), default=0))
-    ]
-    seen = await asyncio.gather(*(_one_turn(observed, tried, index) for index, tried in enumerate(turns)))
-    for name, made in singles.items():
-        for arguments, one in zip(made, seen, strict=False):
-            call = one.calls.get((name, ""))
-            if call is not None and call.succeeded:
-                crowds[name].choices = [*crowds[name].choices, arguments]
-                crowds[name].alone.append([call])
+    """Add arguments that differ from the plainest in one only; a tool that writes would meet what it wrote before.
+
+    What turns out to write where the plainest call reads is left out.
+    """
+    tools = await observed.answering()
+    made = {name: _beside(tools[name], crowd) for name, crowd in crowds.items()}
+    steps: list[list[Step]] = [[] for _ in range(BESIDE_TRIALS)]
+    for number in range(MOST_BESIDE):
+        those = {name: several[number] for name, several in made.items() if number < len(several)}
+        steps[number % BESIDE_TRIALS] += [
+            Step(tool=tools[name], name=str(number), added=one) for name, one in those.items()
+        ]
+    seen = await asyncio.gather(*(play(observed.bench, several, **PLAINLY) for several in steps if several))
+    for name, crowd in crowds.items():
+        for number, arguments in enumerate(made[name]):
+            call = next((one.calls[name, str(number)] for one in seen if (name, str(number)) in one.calls), None)
+            if call is not None and call.succeeded and all(entry.method in READING for entry in call.own):
+                crowd.choices = [*crowd.choices, arguments]
+                crowd.alone.append([call])
+
+
+def _beside(tool: Mapping[str, Any], crowd: Crowd) -> list[Arguments]:
+    """Give arguments that differ from the plainest in one value only, each in another one."""
+    plain, *others = crowd.choices
+    made = one_by_one(plain, others[0]) if others else []
+    told = {name for one in (*made, *others) if len(names := _differing(plain, one)) == 1 for name in names}
+    made += [{**plain, name: value} for name, value in second_values(tool, plain).items() if name not in told]
+    affordable = _so_many(tools=1, seconds=crowd.alone[0][0].seconds) // 2
+    return made[: max(FEWEST_BESIDE, min(MOST_BESIDE, affordable))]
+
+
+def _differing(one: Arguments, other: Arguments) -> set[str]:
+    return {name for name in one.keys() | other.keys() if one.get(name) != other.get(name)}
+
+
+SECOND: Mapping[str, Mapping[Any, Any]] = {
+    "project": {"demo": PROJECT},
+    "branch": {"master": SECOND_BRANCH, "refs/heads/master": f"refs/heads/{SECOND_BRANCH}"},
+}
+"""By the first name of a meaning, what else there is on every host of a trial."""
+AMOUNTS = (1, "1", 2, "2")
+
+
+def second_values(tool: Mapping[str, Any], plain: Arguments) -> dict[str, Any]:
+    """Give each argument, the host aside, of which it is known what else it can be, with such a value.
+
+    Args:
+        tool: the tool's entry in `tools/list`.
+        plain: the arguments with which it is known to work; what they leave out has the default of its schema.
+    """
+    schema, definitions = tool.get("inputSchema") or {}, definitions_of(tool)
+    found: dict[str, Any] = {}
+    for name, own in schema.get("properties", {}).items():
+        if name == BASE_URL_PARAMETER or not isinstance(own, Mapping):
+            continue
+        usual, admits = plain.get(name, own.get("default")), judge_of(own, definitions, formats=True)
+        for value in _others(name, usual, [value for one in alternatives(own, definitions) for value in _listed(one)]):
+            if value != usual and admits(value):
+                found[name] = value
+                break
+    return found
+
+
+def _listed(schema: Mapping[str, Any]) -> Sequence[Any]:
+    listed = schema.get("enum")
+    return listed if isinstance(listed, list) else ()
+
+
+def _others(name: str, usual: Any, listed: Sequence[Any]) -> Sequence[Any]:  # noqa: ANN401 - any JSON value
+    """Give values that may stand in place of the usual one; a name without a meaning goes by its schema and type."""
+    meaning = meaning_of(name)
+    if meaning is None:
+        changed = [not usual] if isinstance(usual, bool) else [usual + 1] if isinstance(usual, int) else []
+        return [*listed, *changed]
+    if meaning.amount:
+        return AMOUNTS
+    if usual is None:
+        return meaning.values
+    another = SECOND.get(meaning.names[0], {}).get(usual) if isinstance(usual, str) else None
+    return () if another is None else (another,)
+
+
+async def _another_host(observed: Observations, crowds: Mapping[str, Crowd]) -> None:
+    """Add what differs from the plainest in the host only, as it was called among the typed addresses."""
+    seen = await observed.typed_addresses()
+    for name, crowd in crowds.items():
+        call = seen.calls.get((name, OTHER_FORM))
+        arguments = {**crowd.choices[0], BASE_URL_PARAMETER: OTHER_URL}
+        if call is None or not call.succeeded or dict(call.arguments) != arguments or arguments in crowd.choices:
+            continue
+        crowd.choices = [*crowd.choices, arguments]
+        crowd.alone.append([call])
 
 
 async def _one_turn(observed: Observations, tried: Mapping[str, list[Arguments]], index: int) -> Seen:
@@ -203,3 +297,46 @@ SETTLING_SECONDS = 0.3
 """What a tool asks of Gerrit behind the back of its caller is waited for so long, before it counts as never asked."""
 TELLING_SECONDS = 1.1
 """After so long, even a time in whole seconds is another one."""
+
+
+def gone_astray(crowd: Crowd, *, fresh: bool) -> tuple[Astray, Round] | None:
+    """Find a question of a crowd that went to another host than the one that its call names, and the round of it.
+
+    Args:
+        crowd: some calls of one tool.
+        fresh: nothing was called before the first round in its process.
+    """
+    loading = {
+        one for calls in crowd.alone for call in calls if call.surroundings for one in call.surroundings.unbidden
+    }
+    alone = {
+        which: [questions(_bidden(call.own, loading)) for call in calls if call.succeeded]
+        for which, calls in enumerate(crowd.alone)
+    }
+    named = {which: host for which, one in enumerate(crowd.choices) if (host := _named(one))}
+    for number, one in enumerate(crowd.rounds):
+        if not all(answer.succeeded for answer in one.answers):
+            continue
+        found = astray(
+            questions(_bidden(one.entries, loading)),
+            [answer.which for answer in one.answers],
+            alone,
+            named,
+            fresh=fresh and number == 0,
+        )
+        if found is not None:
+            return found, one
+    return None
+
+
+def _named(arguments: Arguments) -> str | None:
+    """Give the host that is named; None where none is, or where the id of a commit is the same thing on all of them."""
+    url = arguments.get(BASE_URL_PARAMETER)
+    if CONTENT.search(json.dumps(arguments, default=str)):
+        return None
+    return next((plan.name for plan in HOSTS if plan.url == url), None)
+
+
+def _bidden(entries: Sequence[Entry], loading: Collection[tuple[str, str]]) -> list[Entry]:
+    """Leave out what the extension asks by itself, too."""
+    return [one for one in entries if (one.method, one.gerrit_path) not in loading]

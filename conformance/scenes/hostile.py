@@ -54,7 +54,9 @@ class Attack:
         if self.kind == "an option":
             return set(self.values) if VALUES[self.kind] in text else set()
         return {
-            label for label, letter in self.letters.items() if f"{HEAD}{letter}" in text or f"{CANARY}{letter}" in text
+            label
+            for label, letter in self.letters.items()
+            if any(f"{word}{letter}" in text for word in (HEAD, TAIL, CANARY))
         }
 
 
@@ -118,7 +120,7 @@ def _taken_away(home: Path, kind: str) -> list[str]:
     for path in found:
         with suppress(OSError):
             path.unlink()
-    return sorted(path.name for path in found if path.name[:-1] == TAIL and kind != "steps upwards")
+    return sorted(path.name for path in found if path.name[:-1] == TAIL and not kind.startswith("steps upwards"))
 
 
 class _Plan:
@@ -129,8 +131,10 @@ class _Plan:
         self._slots: dict[str, list[Slot]] = {}
         self.left: list[tuple[ToolEntry, Attack, dict[str, Any]]] = []
         for tool in tools:
-            self._slots[str(tool["name"])] = [slot for slot in slots_of(tool) if slot.admits(HEAD)][: len(LETTERS)]
             with suppress(Inconclusive):
+                plain = self._bench.arguments(tool)
+                places = [slot for slot in slots_of(tool) if _takes_strange_texts(slot, plain)]
+                self._slots[str(tool["name"])] = places[: len(LETTERS)]
                 self.left += self._groups(tool)
 
     def next(self) -> tuple[ToolEntry, Attack, dict[str, Any]]:
@@ -161,13 +165,25 @@ class _Plan:
         plain = self._bench.arguments(tool)
         arguments, values, letters = dict(plain), {}, {}
         for letter, slot in zip(LETTERS, self._of(tool), strict=False):
-            value = VALUES[kind].format(head=HEAD + letter, tail=TAIL + letter, canary=CANARY + letter)
-            if slot in slots and slot.admits(value) and _can_stand(slot, plain):
+            words = {"head": HEAD + letter, "tail": TAIL + letter, "canary": CANARY + letter}
+            valid = _valid_value(slot, plain)
+            if slot not in slots or (valid is None and "{valid}" in VALUES[kind]):
+                continue
+            value = VALUES[kind].format(**words, valid=valid)
+            if slot.admits(value) and slot.can_stand_in(plain):
                 arguments = slot.put(value, arguments)
                 values[slot.label], letters[slot.label] = value, letter
         return (tool, Attack(kind=kind, values=values, letters=letters), arguments) if values else None
 
 
-def _can_stand(slot: Slot, plain: Mapping[str, Any]) -> bool:
-    """A part of a model that is left out cannot be put there without its other parts, which nobody knows."""
-    return len(slot.keys) == 1 or slot.keys[0] in plain or isinstance(slot.keys[1], int)
+def _valid_value(slot: Slot, plain: dict[str, Any]) -> str | None:
+    """Give a text that is right for a place: what stands there in a plain call, or else what its name means."""
+    known = [slot.value_in(plain), *(slot.meaning.values if slot.meaning is not None else ())]
+    single = [one[0] if isinstance(one, list) and one else one for one in known]
+    texts = [str(one) for one in single if one and isinstance(one, str | int)]
+    return next((text for text in texts if slot.admits(text)), None)
+
+
+def _takes_strange_texts(slot: Slot, plain: dict[str, Any]) -> bool:
+    """Tell whether a place admits a word of ours, by itself or behind what is right for it."""
+    return slot.admits(HEAD) or slot.admits(f"{_valid_value(slot, plain) or ''}{HEAD}")

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from conformance.outcomes import Inconclusive
 from conformance.rig.scenarios import PLAINLY, Seen, Step, ToolEntry, fault_on, is_no_refusal, play
+from conformance.rig.slots import choices_of
 from conformance.rig.traces import late_writes, writes
 
 if TYPE_CHECKING:
@@ -130,6 +134,47 @@ def _step(tool: ToolEntry, trouble: Trouble, first: Entry) -> Step:
     told = {**trouble.fault, "body": refusal_in_json(first)} if trouble.in_json else trouble.fault
     fault = fault_on(first, method=first.method, **told)
     return Step(tool=tool, name=trouble.name, faults=(fault,), odd=None if trouble.done else is_no_refusal)
+
+
+MOST_CHOICES = 64
+"""How many values of its parameters a tool is tried with at most."""
+
+
+def claims_to_read(tool: ToolEntry) -> bool:
+    """Tell whether the annotations of a tool claim that it changes nothing."""
+    return (tool.get("annotations") or {}).get("readOnlyHint") is True
+
+
+async def each_choice(observed: Observations) -> Seen:
+    """Call each tool that claims `readOnlyHint` with every value that its schema lists and the plainest call leaves.
+
+    One value at a time, and the first of each parameter together, as one may count only beside another. A call that
+    writes is made again alone, so that it is not blamed for what another one left to be done later.
+    """
+    steps: list[Step] = []
+    for tool in (await observed.answering()).values():
+        with suppress(Inconclusive):
+            made = _chosen(tool, observed.bench.arguments(tool)) if claims_to_read(tool) else {}
+            steps += [Step(tool=tool, name=name, instead=one, odd=_writes) for name, one in made.items()]
+    return await play(observed.bench, steps, **PLAINLY) if steps else Seen()
+
+
+def _writes(call: Call) -> bool:
+    return bool(writes(call))
+
+
+def _chosen(tool: ToolEntry, plain: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Give the plainest arguments with one listed value in the place of another, and with all first ones, by what."""
+    made: dict[str, dict[str, Any]] = {}
+    places, together = 0, plain
+    for slot in choices_of(tool):
+        usual = repr(slot.value_in(plain))
+        others = [one for one in slot.choices if one is not None and repr(one) != usual]
+        if others and slot.can_stand_in(plain):
+            places, together = places + 1, slot.put(others[0], together)
+            made |= {f"{slot.label} = {one!r}": slot.put(one, plain) for one in others}
+    several = {"all at once": together} if places > 1 else {}
+    return dict(islice({**several, **made}.items(), MOST_CHOICES))
 
 
 async def alone(observed: Observations, tool: str) -> Call:

@@ -26,6 +26,8 @@ SECONDS = 10.0
 METHOD_NOT_FOUND = -32601
 MOST_PAGES = 100
 SEEN_FOR_EVIDENCE = 5
+TURNS = 3
+"""Turns of the event loop in which what has arrived is read, taken apart and handed to who waits for it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,9 +126,15 @@ class Client:
         self._waiting[number] = answer
         self._sent_at[number] = time.monotonic()
         try:
-            async with asyncio.timeout(timeout):
+            async with asyncio.timeout(timeout) as limit:
                 await self._send(message)
-                return await answer
+            # Not inside the limit: where this process stood still, an answer may have come that nobody has read yet.
+            await asyncio.wait([answer], timeout=_left(limit))
+            for _ in range(TURNS):
+                await asyncio.sleep(0)
+            if not answer.done():
+                raise NoAnswer(method, timeout, seen=self._seen())
+            return answer.result()
         except TimeoutError:
             raise NoAnswer(method, timeout, seen=self._seen()) from None
         except WireTrouble as problem:
@@ -283,6 +291,11 @@ class Client:
     def _seen(self) -> tuple[bytes, ...]:
         came = (one.data for one in self.transcript[-4 * SEEN_FOR_EVIDENCE :] if one.direction == "received")
         return tuple(came)[-SEEN_FOR_EVIDENCE:]
+
+
+def _left(limit: asyncio.Timeout) -> float:
+    """Give the seconds that are left of a time limit."""
+    return max(0.0, (limit.when() or 0.0) - asyncio.get_running_loop().time())
 
 
 def _page(reply: Reply) -> tuple[list[dict[str, Any]], Any]:

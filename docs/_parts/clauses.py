@@ -32,11 +32,13 @@ def catalogue_text(_: str) -> str:
 
 
 def _section(clause: Clause) -> str:
-    bad, good = [one for one in _bad() if one.clause == clause.id], _good()
+    bad = [one for one in _bad() if one.clause == clause.id]
+    kind = next(one.judges for one in FAMILIES if clause.family in one.prefixes)
+    good = tuple(one for one in _good() if one.kind == kind)
     if not bad or not good:
         raise NotTold(f"{clause.id} has {len(bad)} examples that break it and {len(good)} that keep it: add them")
     facts = [
-        f"- Judged: {'for each tool' if clause.per_tool else 'once for the extension'}{_after(clause)}",
+        f"- Judged: {'for each tool' if clause.per_tool else f'once for the {kind}'}{_after(clause)}",
         f"- Source: {clause.source}",
         f"- Fix: {clause.fix}",
         f"- Kept by, for example: {_link(_most_alike(good, bad))}",

@@ -6,11 +6,12 @@ from pydantic import BaseModel
 
 from _parts.models import keys
 from _parts.words import beside_fields, first_sentence
-from conformance.profile import CannedAnswer, ExtensionTable, Profile, ToolTable
+from conformance.profile import CannedAnswer, ExtensionTable, Profile, ServerTable, ToolTable
 
 _MORE: dict[type[BaseModel], dict[str, str]] = {
     Profile: {
         "extension": "the settings that the extension reads",
+        "server": "how a server under test is told where things are",
         "tools": "how to call a tool, by its name",
         "canned": "what plugins answer that the simulated Gerrit does not know",
     },
@@ -25,6 +26,7 @@ _MORE: dict[type[BaseModel], dict[str, str]] = {
 _TITLES: dict[type[BaseModel], str] = {
     Profile: "[tool.gerrit-conformance]",
     ExtensionTable: "[tool.gerrit-conformance.extension]",
+    ServerTable: "[tool.gerrit-conformance.server]",
     ToolTable: "[tool.gerrit-conformance.tools.NAME]",
     CannedAnswer: "[[tool.gerrit-conformance.canned]]",
 }

@@ -26,10 +26,11 @@ from conformance.rig.hostility import CANARY_TEXT, VALUES, planted_files
 from conformance.rig.reached import refused_url, wrong_in
 from conformance.rig.refusals import refused_arguments
 from conformance.rig.sent import taken_apart
-from conformance.rig.slots import slots_of
+from conformance.rig.slots import choices_of, slots_of
 from conformance.rig.surroundings import Credentials, Surroundings, build_world
 from conformance.rig.trial import Call, Fact
 from conformance.scenes.arguments import ROUNDS, SEARCH, change_slot, with_odd_names
+from conformance.scenes.hostile import _takes_strange_texts, _valid_value
 from conformance.targets import resolve_target
 from conformance.wire.reply import ToolReply
 from mock_gerrit.journal import Entry
@@ -82,6 +83,21 @@ def test_a_value_is_put_into_a_copy_whatever_stood_there():
     assert slot.put("x", plain) == {"filter": {"paths": ["x"]}, "limit": 5}
     assert plain == {"filter": None, "limit": 5}
     assert slot.put("x", {"filter": {"paths": ["a", "b"], "more": 1}}) == {"filter": {"paths": ["x"], "more": 1}}
+
+
+def test_what_stands_in_a_place_is_what_a_call_says_or_else_the_default():
+    lines = {"type": "array", "items": TEXT}
+    [revision, line] = slots_of(tool({"revision": {"type": "string", "default": "current"}, "lines": lines}))
+    assert (revision.value_in({}), revision.value_in({"revision": "2"})) == ("current", "2")
+    assert (line.value_in({}), line.value_in({"lines": []}), line.value_in({"lines": ["a"]})) == (None, None, "a")
+
+
+def test_choices_are_yes_and_no_and_the_entries_of_a_list():
+    kind = {"anyOf": [{"enum": ["a", "b"]}, {"type": "null"}]}
+    parts = {"type": "object", "properties": {"deep": {"type": "boolean"}}}
+    properties = {"change_id": TEXT, "kind": kind, "parts": parts, "kinds": {"type": "array", "items": {"enum": ["c"]}}}
+    found = {slot.label: slot.choices for slot in choices_of(tool(properties))}
+    assert found == {"kind": ["a", "b"], "parts.deep": [True, False], "kinds[0]": ["c"]}
 
 
 @pytest.mark.parametrize(
@@ -285,7 +301,8 @@ def test_a_result_says_that_there_are_several_in_a_text_or_by_a_field_that_is_no
 
 
 def hostile(kind: str, letter: str = "a") -> str:
-    return VALUES[kind].format(head=f"zelkova{letter}", tail=f"quandong{letter}", canary=f"canary{letter}")
+    words = {"head": f"zelkova{letter}", "tail": f"quandong{letter}", "canary": f"canary{letter}"}
+    return VALUES[kind].format(**words, valid="demo~1")
 
 
 @pytest.mark.parametrize("kind", VALUES)
@@ -302,6 +319,14 @@ def test_a_value_in_a_body_breaks_out_of_nothing(kind):
     assert list(escapes(call(*entries), [], [])) == []
 
 
+def test_a_hostile_value_also_stands_behind_a_valid_one_where_one_is_known():
+    known = {"revision": {"type": "string", "default": "current"}, "strict": {"type": "string", "pattern": "^[0-9]"}}
+    revision, strict, odd = slots_of(tool({**known, "odd": {"type": "string", "pattern": "^!"}}))
+    assert _valid_value(revision, {}) == "current"
+    assert _valid_value(strict, {"strict": "7"}) == "7"
+    assert [_takes_strange_texts(slot, {"strict": "7"}) for slot in (revision, strict, odd)] == [True, True, False]
+
+
 URL = "https://rowan.example.com/a/projects/"
 
 
@@ -310,8 +335,10 @@ URL = "https://rowan.example.com/a/projects/"
     [
         (call(request("/a/changes/zelkovaa2y&x")), "expanded"),
         (call(request("/a/changes/zelkovaa[1-3]x")), "expanded"),
+        (call(request("/a/changes/12zelkovaay&x")), "expanded"),
         (call(request("/a/changes/?q=zelkovaa&quandonga=1")), "in the query"),
         (call(request("/a/changes/zelkovaa/../../quandonga/detail")), "several segments"),
+        (call(request("/a/changes/1/../../quandonga")), "several segments"),
         (call(request("/a/x"), curl=(f"{URL}zelkovaa#quandonga",)), "cut at the #"),
         (call(request("/a/quandonga"), curl=(f"{URL}zelkovaa/../../quandonga",)), "climbs"),
         (call(request("/a/x", method="POST", body=b'{"message": "zelkovaa", "quandonga": "1"}')), "in the body"),

@@ -8,6 +8,7 @@ import pytest
 
 from conformance import cli, selftest
 from conformance.contracts import registry
+from conformance.families import about
 from conformance.outcomes import Judgement, Outcome
 from conformance.selftest import Scope, Tally, clauses_for, enter
 from conformance.specimens import Specimen, SpecimenError, bad_specimens, fixtures_root, good_specimens, read
@@ -100,7 +101,8 @@ def test_a_bad_specimen_is_tried_against_its_clause_prerequisites_and_neighbours
     wanted = {one.id for one in clauses_for(specimen("ROUTE-NAMES"), scope)}
     assert wanted >= {"ROUTE-NAMES", "EXT-IMPORT", *clause.needs, *clause.neighbours}
     full = Scope(clauses=scope.clauses, full=True)
-    assert len(clauses_for(specimen("ROUTE-NAMES"), full)) == len(registry.catalogue())
+    assert clauses_for(specimen("ROUTE-NAMES"), full) == list(about(registry.catalogue(), "extension"))
+    assert clauses_for(specimen("SRV-ENV", kind="server"), full) == list(about(registry.catalogue(), "server"))
 
 
 def test_a_good_specimen_is_tried_against_all_chosen_clauses() -> None:

@@ -12,14 +12,25 @@ import pytest
 
 from conformance.contracts import concurrency
 from conformance.outcomes import Finding, Inconclusive, NotApplicable
-from conformance.rig.crowd import Gate
+from conformance.rig.crowd import Answered, Asked, Gate, astray
 from conformance.rig.mixing import foreign, leaves, never_asked
 from conformance.rig.variants import one_by_one, variants
 from conformance.rig.watching import Watch
 from conformance.scenes.concurrency import FirstCalls, Watched
-from conformance.scenes.crowds import FEWEST_CALLS, IN_TURN, TOGETHER, Crowd, _so_many, crowded
+from conformance.scenes.crowds import (
+    FEWEST_CALLS,
+    IN_TURN,
+    TOGETHER,
+    Crowd,
+    Round,
+    _so_many,
+    crowded,
+    gone_astray,
+    second_values,
+)
 from conformance.scenes.other_hosts import answered_for_another
 from conformance.wire.reply import ToolReply
+from mock_gerrit.journal import Entry
 
 
 def reply(structured=None, text=None):
@@ -112,6 +123,89 @@ def test_a_write_that_is_another_one_in_every_run_is_not_missed():
     assert never_asked(Counter([put("1?c"), put("2?c")]), [1, 2], nonces) is None
 
 
+CHANGE, COMMENTS = (("GET", f"/changes/1{view}", b"") for view in ("", "/comments"))
+EACH_ALONE = {which: Asked({(host, CHANGE): 1, (host, COMMENTS): 1}) for which, host in enumerate(("elm", "cedar"))}
+NAMED = {0: "elm", 1: "cedar"}
+
+
+def strays(asked, *, order=(0, 1), alone=EACH_ALONE, named=NAMED, fresh=True):
+    return astray(Asked(asked), list(order), {which: [one] for which, one in alone.items()}, named, fresh=fresh)
+
+
+def test_a_second_request_that_goes_to_the_host_of_another_call_is_astray():
+    found = strays({("elm", CHANGE): 1, ("cedar", CHANGE): 1, ("cedar", COMMENTS): 2}, fresh=False)
+    assert (found.which, found.host, found.question, found.elsewhere) == (0, "elm", COMMENTS, "cedar")
+
+
+def test_what_each_call_asks_of_its_host_is_not_astray():
+    assert strays(EACH_ALONE[0] + EACH_ALONE[1]) is None
+
+
+def test_a_host_that_is_not_asked_is_missed_where_nothing_can_be_remembered():
+    assert strays(EACH_ALONE[1]).host == "elm"
+    assert strays(EACH_ALONE[1], fresh=False) is None
+
+
+def test_a_host_that_is_asked_for_several_calls_in_one_is_not_missed():
+    both = ("elm", ("GET", "/changes/?q=change:1+OR+change:2", b""))
+    assert strays(EACH_ALONE[1] + Asked({both: 1})) is None
+
+
+def test_what_is_kept_for_all_hosts_beside_what_is_asked_of_each_is_not_missed():
+    assert strays({("elm", CHANGE): 1, ("cedar", CHANGE): 1, ("cedar", COMMENTS): 1}) is None
+
+
+def test_calls_that_name_no_host_or_ask_others_as_well_are_left_aside():
+    assert strays(EACH_ALONE[1], named={1: "cedar"}) is None
+    assert strays(EACH_ALONE[1], alone={**EACH_ALONE, 0: EACH_ALONE[0] + EACH_ALONE[1]}) is None
+
+
+def test_a_host_that_no_call_named_is_not_missed():
+    assert strays(EACH_ALONE[1], order=(1,)) is None
+
+
+def test_what_one_run_alone_did_without_is_not_asked_too_often():
+    runs = {0: [EACH_ALONE[0]], 1: [EACH_ALONE[1], Asked({("cedar", CHANGE): 1})]}
+    assert astray(EACH_ALONE[1] + Asked({("elm", CHANGE): 1}), [0, 1], runs, NAMED, fresh=False) is None
+
+
+def test_a_tool_that_asks_nothing_has_nothing_gone_astray():
+    assert strays({}, alone={0: Asked(), 1: Asked()}) is None
+
+
+def entry(host, path, context_path=""):
+    target = f"{context_path}/a{path}"
+    return Entry(
+        number=0, host=host, authority=host, scheme="https", method="GET", target=target, path=target, status=200,
+        started=0, finished=0, context_path=context_path,
+    )  # fmt: skip
+
+
+ELM, CEDAR = entry("elm", "/changes/1", "/r"), entry("cedar", "/changes/1")
+
+
+def crowd_of_hosts(*asked, change="1", fails=False, unbidden=frozenset()):
+    """Two calls that differ in the host, which asked this in company."""
+    surroundings = SimpleNamespace(unbidden=unbidden)
+    alone = [[SimpleNamespace(own=[one], succeeded=True, surroundings=surroundings)] for one in (CEDAR, ELM)]
+    answers = [Answered(which=which, reply=None if fails else reply(ONE)) for which in (0, 1)]
+    choices = [{"change_id": change}, {"change_id": change, "gerrit_base_url": URL}]
+    return Crowd(choices=choices, alone=alone, rounds=[Round(answers=answers, entries=list(asked))])
+
+
+def test_the_path_of_a_host_is_no_part_of_what_is_asked_of_it():
+    found, _ = gone_astray(crowd_of_hosts(CEDAR, CEDAR), fresh=False)
+    assert (found.host, found.question[1], found.elsewhere) == ("elm", "/changes/1", "cedar")
+    assert gone_astray(crowd_of_hosts(CEDAR, ELM), fresh=True) is None
+
+
+@pytest.mark.parametrize(
+    "told", [{"fails": True}, {"change": "7" * 40}, {"unbidden": frozenset({("GET", "/changes/1")})}]
+)
+def test_where_a_call_failed_or_no_host_is_meant_nothing_is_astray(told):
+    assert gone_astray(crowd_of_hosts(CEDAR, CEDAR, **told), fresh=True) is None
+
+
 def tool(required=(), **properties):
     return {"name": "t", "inputSchema": {"properties": properties, "required": list(required)}}
 
@@ -144,6 +238,34 @@ def test_one_argument_is_varied_at_a_time_within_the_same_change():
 
 def test_what_all_arguments_together_show_is_not_shown_once_more():
     assert one_by_one({"change_id": "1"}, {"change_id": "2"}) == []
+
+
+@pytest.mark.parametrize(
+    ("plain", "second"),
+    [
+        ({"project": "demo", "branch": "master"}, {"project": "leaf/litter", "branch": "stable"}),
+        ({"ref": "x", "branch": "refs/heads/master"}, {"branch": "refs/heads/stable"}),
+        ({"limit": 5, "start": "0"}, {"limit": 1, "start": "1"}),
+        ({"change_id": "1", "words": "a"}, {}),
+    ],
+)
+def test_of_each_argument_another_value_is_known_only_if_it_exists(plain, second):
+    schemas = {name: {"type": "integer" if isinstance(value, int) else "string"} for name, value in plain.items()}
+    assert second_values(tool(**schemas), plain) == second
+
+
+def test_what_is_left_out_is_given_another_value_than_its_default():
+    schemas = {
+        "gerrit_base_url": {**TEXT, "default": None},
+        "max_results": {"type": "integer", "default": 1},
+        "topic": {"anyOf": [TEXT, {"type": "null"}], "default": None},
+        "details": {"type": "boolean", "default": False},
+        "order": {"$ref": "#/$defs/Order", "default": "up"},
+        "depth": {"type": "integer", "default": 3, "maximum": 3},
+    }
+    entry = tool(**schemas)
+    entry["inputSchema"]["$defs"] = {"Order": {"enum": ["up", "down"], "type": "string"}}
+    assert second_values(entry, {}) == {"max_results": 2, "topic": "leaves", "details": True, "order": "down"}
 
 
 def test_another_host_is_asked_where_a_tool_takes_an_address():
@@ -239,6 +361,17 @@ async def test_calls_that_could_not_be_made_leave_it_open():
     crowd = Crowd(choices=[{"change_id": "1"}, {"change_id": "2"}])
     with pytest.raises(Inconclusive, match="could not be called again"):
         await concurrency.each_of_many_calls_gets_its_own_answer(Observed(crowd), "t")
+
+
+async def test_a_host_that_was_named_and_not_asked_is_a_finding(monkeypatch):
+    monkeypatch.setattr(concurrency, "mixed_up", lambda *_, **__: None)
+    crowd = crowd_of_hosts(CEDAR, CEDAR)
+    for one in crowd.alone:
+        one[0].tool = "t"
+    with pytest.raises(Finding, match="instead, among 2 calls for several hosts") as found:
+        await concurrency.each_of_many_calls_gets_its_own_answer(Observed(crowd), "t")
+    assert found.value.expected == "GET /changes/1 to be asked of elm, which the call names"
+    assert found.value.evidence[-1].text == "2 times GET /changes/1 on cedar"
 
 
 @pytest.mark.parametrize(

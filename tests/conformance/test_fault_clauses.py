@@ -1,4 +1,4 @@
-"""What TOOL-FAULTS, TOOL-OPTIONAL, TOOL-XSSI and TOOL-VALID-TEXT say beyond pass and fail, and what they excuse."""
+"""What TOOL-FAULTS, -RAISES, -OPTIONAL, -XSSI and TOOL-VALID-TEXT say beyond pass and fail, and what they excuse."""
 
 from __future__ import annotations
 
@@ -220,3 +220,45 @@ async def test_a_call_that_fails_on_both_kinds_of_host_says_nothing_about_the_li
 async def test_a_host_that_cannot_be_told_to_keep_the_line_decides_it_itself():
     host = "factory:tests.conformance.faulty_hosts:talkative"
     assert (await judged("good/two_requests.py", "TOOL-XSSI-BARE", host)).outcome is Outcome.NOT_APPLICABLE
+
+
+ASKS_OTHERS = """
+import json
+from urllib.parse import quote
+
+def register(ctx):
+    @ctx.mcp.tool()
+    async def find(change_id: str, gerrit_base_url: str | None = None) -> dict[str, str]:
+        {words!r}
+        async def subject(base_url, last=""):
+            body = await ctx.run_curl([base_url + f"/changes/{{quote(change_id, safe='')}}" + last], base_url)
+            return {{"subject": json.loads(body)["subject"], **({{"host": base_url}} if {tells} else {{}})}}
+
+        given, usual = ctx.get_base_url(gerrit_base_url), ctx.get_base_url(None)
+        before = await subject(usual) if {always} and gerrit_base_url else None
+        try:
+            return await subject(given)
+        except Exception:
+            if gerrit_base_url is None:
+                raise
+        return before or await subject(*({others}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("facts", "outcome"),
+    [
+        ({}, Outcome.FAIL),
+        ({"words": "Find a change.\n\n    gerrit_base_url: any other host than the default one."}, Outcome.FAIL),
+        ({"words": "Find a change on one of several Gerrit hosts."}, Outcome.PASS),
+        ({"words": "Find a change; falls back to the default host where the one named fails."}, Outcome.PASS),
+        ({"tells": True}, Outcome.PASS),
+        ({"always": True, "others": "usual,"}, Outcome.PASS),
+        ({"others": "given, '/detail'"}, Outcome.PASS),
+    ],
+)
+async def test_an_answer_of_another_host_than_the_one_named_is_none_unless_the_tool_says_so(tmp_path, facts, outcome):
+    usual = {"words": "Find a change.", "tells": False, "always": False, "others": "usual,"}
+    (tmp_path / "ext.py").write_text(ASKS_OTHERS.format(**{**usual, **facts}))
+    async with Examination(resolve_target(f"path:{tmp_path / 'ext.py'}", cwd=tmp_path)) as examination:
+        assert (await examination.judge(catalogue()["TOOL-RAISES"])).outcome is outcome

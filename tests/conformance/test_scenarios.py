@@ -45,6 +45,7 @@ async def test_a_tool_that_ends_the_process_at_once_is_judged_without_another_sc
         judged = await examination.judge(catalogue()["TOOL-EXIT"])
         trials = examination.about()["trials"]
     assert judged.outcome is Outcome.FAIL
+    assert judged.findings[0].__traceback__ is None, "it would keep every trial and world of the subject alive"
     assert trials <= 3, "it was loaded, and called plainly with the first arguments and with others"
 
 

@@ -6,9 +6,10 @@ from collections import Counter
 from pathlib import Path
 
 from conformance.contracts.registry import catalogue
+from conformance.families import about
 from conformance.specimens import bad_specimens, good_specimens
 
-BAD = Path(__file__).parents[2] / "fixtures" / "extensions" / "bad"
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 
 def test_no_clause_is_without_two_specimens_that_break_it():
@@ -17,7 +18,9 @@ def test_no_clause_is_without_two_specimens_that_break_it():
 
 
 def test_no_folder_of_specimens_is_without_a_clause():
-    assert {one.name for one in BAD.iterdir() if one.is_dir()} == set(catalogue().ids())
+    for folder, kind in (("extensions", "extension"), ("servers", "server")):
+        there = {one.name for one in (FIXTURES / folder / "bad").iterdir() if one.is_dir()}
+        assert there == {one.id for one in about(catalogue(), kind)}
 
 
 def test_company_that_a_specimen_declares_is_made_of_clauses():

@@ -64,9 +64,9 @@ def test_an_unknown_prefix_names_the_right_one(tmp_path):
         resolve("modul:ext", tmp_path)
 
 
-@pytest.mark.parametrize("target", ["stdio:my-server stdio", "https://host/mcp", "factory:a:b", "server:a=b"])
-def test_a_server_target_says_that_extensions_are_certified(tmp_path, target):
-    with pytest.raises(UsageError, match="certifies extensions"):
+@pytest.mark.parametrize("target", ["https://host/mcp", "server:a=https://host/mcp"])
+def test_a_server_over_http_is_refused_for_now_and_the_other_way_is_named(tmp_path, target):
+    with pytest.raises(UsageError, match="stdio:"):
         resolve(target, tmp_path)
 
 
@@ -264,3 +264,15 @@ def test_a_package_called_build_deeper_down_is_content(tmp_path):
     first = resolve("proj", tmp_path).sha256()
     (root / "src" / "build" / "x.py").write_text("2")
     assert resolve("proj", tmp_path).sha256() != first
+
+
+def test_a_folder_of_loose_modules_is_no_extension_and_the_message_names_them(tmp_path: Path) -> None:
+    (tmp_path / "loose").mkdir()
+    (tmp_path / "loose" / "first.py").write_text("def register(ctx): ...\n")
+    with pytest.raises(UsageError, match=r"without __init__\.py(.|\n)*--conformance=loose/first\.py"):
+        resolve_target("loose", cwd=tmp_path)
+
+
+def test_an_empty_target_says_so(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="names nothing"):
+        resolve_target(" ", cwd=tmp_path)

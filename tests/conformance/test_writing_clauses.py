@@ -18,7 +18,7 @@ from conformance.rig.states import ABANDONED, elsewhere, with_newcomer
 from conformance.rig.surroundings import SIMULATED_PLUGINS, Credentials, Surroundings, build_world
 from conformance.rig.traces import changes_state, is_of_plugin, late_writes, something_changed, writes, written_twice
 from conformance.rig.trial import Call
-from conformance.scenes.writing import refusal_in_json
+from conformance.scenes.writing import _chosen, refusal_in_json
 from conformance.targets import resolve_target
 from conformance.wire.reply import ToolReply
 from mock_gerrit.journal import Entry
@@ -252,6 +252,40 @@ def register(ctx):
 
 async def test_a_broken_claim_is_the_cause_where_the_call_fails_too(tmp_path):
     assert (await judged(tmp_path, POSTS_WITH_A_BUG, "TOOL-WORKS")).blocked_by == "TOOL-READONLY"
+
+
+def test_every_listed_value_but_the_usual_one_is_tried_alone_and_the_first_ones_together():
+    flag = {"type": "boolean", "default": False}
+    kind = {"enum": ["a", "b", "c"], "type": "string"}
+    entry = {"inputSchema": {"properties": {"change_id": {"type": "string"}, "kind": kind, "star": flag}}}
+    plain = {"change_id": "1", "kind": "a"}
+    assert _chosen(entry, plain) == {
+        "all at once": {"change_id": "1", "kind": "b", "star": True},
+        "kind = 'b'": {"change_id": "1", "kind": "b"},
+        "kind = 'c'": {"change_id": "1", "kind": "c"},
+        "star = True": {"change_id": "1", "kind": "a", "star": True},
+    }
+
+
+STARS_IF_BOTH = """
+from urllib.parse import quote
+from mcp.types import ToolAnnotations
+
+def register(ctx):
+    @ctx.mcp.tool(annotations=ToolAnnotations(readOnlyHint=True))
+    async def look(change_id: str, star: bool = False, really: bool = False) -> dict[str, str]:
+        base_url = ctx.get_base_url(None)
+        found = {"body": await ctx.run_curl([f"{base_url}/changes/{quote(change_id, safe='')}"], base_url)}
+        if star and really:
+            await ctx.run_curl(["-X", "PUT", f"{base_url}/accounts/self/starred.changes/1"], base_url)
+        return found
+"""
+
+
+async def test_a_read_only_claim_is_broken_by_what_two_flags_do_together(tmp_path):
+    judgement = await judged(tmp_path, STARS_IF_BOTH, "TOOL-READONLY")
+    assert judgement.outcome is Outcome.FAIL
+    assert "PUT /accounts/self/starred.changes/1" in judgement.findings[0].saw
 
 
 REVIEW = "/changes/1/revisions/current/review"

@@ -1,0 +1,170 @@
+"""One server under test: started with the extensions that a scene wants, and a session with it opened.
+
+What an operator can reach is all that is used: the command, the environment, the configuration file, the distributions
+on the import path, `server.log`, stderr, and the session.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from conformance.outcomes import Evidence
+from conformance.probes import LEDGER_FILE, Advertisement, Probe, write_probes
+from conformance.profile import ServerTable
+from conformance.rig.limits import Limits
+from conformance.rig.order import Order
+from conformance.rig.rig import Rig, environment_amid
+from conformance.rig.surroundings import Surroundings, configuration
+from conformance.rig.trial import Trial
+from conformance.subject import Subject
+from conformance.wire.client import Client, WireTrouble
+from mock_gerrit.serving.gateway import Gateway
+
+START_SECONDS = 30.0
+"""How long a server may take until it has answered the first two requests."""
+CLOSE_SECONDS = 2.0
+"""How long it may take to end once its input has."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """All that makes one start of a server differ from another."""
+
+    probes: tuple[Probe, ...] = ()
+    """The modules on its import path."""
+    advertised: tuple[Advertisement, ...] = ()
+    """The distributions that advertise them."""
+    variable: str | None = None
+    """The text of `GERRIT_MCP_EXTENSIONS`; None leaves the variable unset."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Keys at the top of the configuration file, in place of the usual ones."""
+    start_seconds: float = START_SECONDS
+    linger_seconds: float = 0.0
+    """How long to go on after the first list of tools, for what comes late."""
+
+
+@dataclass(kw_only=True)
+class Served(Trial):
+    """A start of the server, and what was seen of it."""
+
+    setup: Setup = field(default_factory=Setup)
+    start_seconds: float = 0.0
+    """From the start of the process to the first list of tools."""
+
+    @property
+    def names(self) -> list[str]:
+        """The names in the first list of tools."""
+        return [str(tool["name"]) for tool in self.tools]
+
+    noted: list[dict[str, Any]] = field(default_factory=list)
+    """What the probes noted, in order; known once the server has ended."""
+
+    def times(self, event: str, module: str) -> int:
+        """Tell how often a probe noted an event."""
+        return sum(one["event"] == event and one["module"] == module for one in self.noted)
+
+    log_is_known: bool = False
+    """The file that is read as server.log is the right one: the profile names it, or the server has written it."""
+
+    def evidence(self) -> tuple[Evidence, ...]:
+        """Quote how the start ended, and the last that it wrote."""
+        how = "a session was opened" if self.in_session else self.session_trouble
+        quoted = [Evidence(kind="process", text=how)]
+        if self.record is not None and not self.in_session:
+            quoted.append(Evidence(kind="process", text=f"the server {self.record.describe()}"))
+        quoted += [Evidence(kind="stdout", text=repr(one[:300])) for one in self.client.stray[:3]]
+        for place, text in self.let_out().items():
+            if text.strip():
+                quoted.append(Evidence(kind=place, text=text.strip()[-1500:]))
+        return tuple(quoted)
+
+
+@asynccontextmanager
+async def served(rig: Rig, subject: Subject, setup: Setup, told: ServerTable) -> AsyncIterator[Served]:
+    """Start the server, open a session and list the tools; end all of it afterwards."""
+    surroundings = Surroundings()
+    world = rig.world(surroundings)
+    async with AsyncExitStack() as stack:
+        home = await stack.enter_async_context(rig.place())
+        gateway = Gateway(world, authority=rig.authority, listener=await rig.warm.listen())
+        await stack.enter_async_context(gateway)
+        log_path = Path((told.log or "{home}/server.log").replace("{home}", str(home)))
+        environment = _environment(setup, told, home, gateway)
+        child = await rig.warm.start(_order(rig, subject, setup, home=home, environment=environment))
+        trial = Served(
+            surroundings=surroundings, child=child, client=Client(child.protocol), world=world, gateway=gateway,
+            home=home, log_path=log_path, masking=rig.masking, setup=setup,
+        )  # fmt: skip
+        rig.trials += 1
+        try:
+            await _open(trial, min(setup.start_seconds, rig.settings.limit_seconds))
+            yield trial
+        finally:
+            with suppress(WireTrouble):
+                await trial.client.close()
+            trial.record = await child.close(grace=CLOSE_SECONDS if trial.in_session else 0.0)
+            trial.last_words = trial.let_out()
+            trial.log_is_known = told.log is not None or log_path.is_file()
+            trial.noted = _events(home)
+            rig.gerrit_calls += trial.requests + trial.world.journal.mark()
+
+
+async def _open(trial: Served, seconds: float) -> None:
+    began = time.monotonic()
+    try:
+        await trial.client.initialize(timeout=seconds)
+        trial.tools = list(await trial.client.list_tools(timeout=seconds))
+        trial.in_session = True
+    except WireTrouble as problem:
+        trial.session_trouble = str(problem)
+    trial.start_seconds = time.monotonic() - began
+    if trial.in_session and trial.setup.linger_seconds:
+        await trial.child.wait_ended(trial.setup.linger_seconds)
+        trial.tools_after = await trial.names_now()
+
+
+def _environment(setup: Setup, told: ServerTable, home: Path, gateway: Gateway) -> dict[str, str]:
+    """Write the whole environment of the server."""
+    made = {**environment_amid(home, gateway), LEDGER_FILE: str(home / "ledger")}
+    made[told.config_variable] = made["GERRIT_CONFIG_PATH"]
+    made |= {name: value.replace("{home}", str(home)) for name, value in told.environment.items()}
+    if setup.variable is not None:
+        made["GERRIT_MCP_EXTENSIONS"] = setup.variable
+    return made
+
+
+def _order(rig: Rig, subject: Subject, setup: Setup, *, home: Path, environment: dict[str, str]) -> Order:
+    """Write the configuration and the probes, and say how the server is started amid them."""
+    document = {**configuration(Surroundings(), rig.credentials), **setup.settings}
+    (home / "gerrit_config.json").write_text(json.dumps(document), encoding="utf-8")
+    site, work = home / "site", home / "work"
+    write_probes(site, setup.probes, setup.advertised)
+    work.mkdir()
+    limits = Limits(memory_bytes=rig.settings.limit_memory, seconds=rig.settings.limit_seconds + setup.start_seconds)
+    place: dict[str, Any] = {"folder": str(work), "watched": [str(home)], "limits": limits}
+    if subject.command:  # the suite's own import path is no affair of a stranger's command
+        paths = {"PYTHONPATH": str(site)}
+        return Order(kind="command", command=subject.command, environment={**environment, **paths}, **place)
+    payload = {"factory": subject.factory, "import_path": [str(site), *map(os.fspath, subject.import_path)]}
+    return Order(
+        kind="program", entry="conformance.rig.serving:serve", environment=environment, payload=payload, **place
+    )
+
+
+def _events(home: Path) -> list[dict[str, Any]]:
+    try:
+        lines = (home / "ledger").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []
+    events: list[dict[str, Any]] = []
+    for line in lines:
+        with suppress(ValueError):
+            events.append(json.loads(line))
+    return events
