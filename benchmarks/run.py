@@ -167,7 +167,8 @@ async def spread() -> None:
     async def alone() -> float:
         return certified()
 
-    told("certifying the task extension: over two workers / in one process", await paired(workers, alone, 3), "at most 1")
+    pairs = await paired(workers, alone, 3)
+    told("certifying the task extension: over two workers / in one process", pairs, "at most 1")
 
 
 def collecting(python: Path, folder: Path, *options: str) -> float:
