@@ -6,13 +6,14 @@ This is what a clause is given. It holds no opinion; `conformance.examine` judge
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any
 
 from conformance.backing import Backing, backing_of
 from conformance.memory import Memory
 from conformance.outcomes import Blocked
+from conformance.playing import Playing
 from conformance.profile import Profile
 from conformance.rig import scenarios
 from conformance.rig.rig import Rig
@@ -25,14 +26,11 @@ from conformance.scenes import CALLING, FORESEEN
 from conformance.scenes.loading import unbidden
 from conformance.subject import Subject
 
-T = TypeVar("T")
-P = ParamSpec("P")
-
 PLACEMENTS: tuple[Placement, ...] = ("some", "nowhere", "disabled-first")
 """How a plugin is placed among the hosts when routing is tried."""
 
 
-class Observations:
+class Observations(Playing):
     """The scenarios of one subject on one rig, and what they show."""
 
     def __init__(self, subject: Subject, *, rig: Rig, profile: Profile, memory: Memory) -> None:
@@ -40,17 +38,7 @@ class Observations:
         self.rig = rig
         self.profile = profile
         self.bench = Bench(rig=rig, subject=subject, profile=profile)
-        self._memory = memory
-
-    async def of(
-        self, scene: Callable[Concatenate[Observations, P], Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """Give what a scene shows, which is played at most once for each set of arguments.
-
-        A scene is an async function of the observations and perhaps a few plain values; see `conformance.scenes`.
-        """
-        key = (scene, args, tuple(sorted(kwargs.items())))
-        return await self._memory.once(key, lambda: scene(self, *args, **kwargs))
+        super().__init__(memory)
 
     async def survey(self) -> Trial:
         """Give the trial in which the subject was loaded and listed, and nothing else.
@@ -127,10 +115,8 @@ class Observations:
         return await self.of(Observations._not_found, returns_http_errors=returns_http_errors)
 
     async def _not_found(self, *, returns_http_errors: bool) -> Seen:
-        survey, tools, usual = await self.survey(), await self.answering(), await self.plain()
-        parameters = {
-            name: backing.parameter for name in tools if (backing := backing_of(name, survey, usual)) is not None
-        }
+        tools, usual = await self.answering(), await self.plain()
+        parameters = await self._routing_parameters()
         parameters |= {name: BASE_URL_PARAMETER for name, tool in tools.items() if takes_address(tool)}
         return await scenarios.not_found(self.bench, tools, usual, parameters, returns_http_errors=returns_http_errors)
 
@@ -149,12 +135,15 @@ class Observations:
         return await self.of(Observations._routed, placement)
 
     async def _routed(self, placement: Placement) -> Seen:
-        survey, plain = await self.survey(), await self.plain()
-        tools = await self.answering()
-        backings = {name: backing_of(name, survey, plain) for name in tools}
-        parameters = {name: backing.parameter for name, backing in backings.items() if backing}
+        tools, parameters = await self.answering(), await self._routing_parameters()
         backed = {name: tools[name] for name in parameters}
         return await scenarios.routed(self.bench, backed, parameters, placement)
+
+    async def _routing_parameters(self) -> dict[str, str]:
+        """Give the parameter that takes the address, for each tool that answers and asks for a plugin."""
+        survey, plain = await self.survey(), await self.plain()
+        backings = {name: backing_of(name, survey, plain) for name in await self.answering()}
+        return {name: backing.parameter for name, backing in backings.items() if backing}
 
     async def everything(self) -> AsyncIterator[Seen]:
         """Yield every scenario in which tools are called: what must never happen may happen in any of them.
@@ -194,10 +183,6 @@ class Observations:
         refused = usual.succeeded and not some.call(tool, "lacks it").succeeded
         elsewhere = (some.call(tool, "no address"), nowhere.call(tool, "no address"))
         return refused or any((one.succeeded, one.hosts) != (usual.succeeded, usual.hosts) for one in elsewhere)
-
-    async def foresee(self) -> None:
-        """Begin every scenario beside each other, and return at once: worth it where most clauses will be judged."""
-        self._memory.begin("foreseen", self._foresee)
 
     async def _foresee(self) -> None:
         if not (await self.survey()).in_session:

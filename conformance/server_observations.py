@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from conformance.memory import Memory
 from conformance.outcomes import Blocked
+from conformance.playing import Playing
 from conformance.probes.broken import KINDS
 from conformance.profile import Profile
 from conformance.rig.rig import Rig
@@ -16,11 +15,8 @@ from conformance.rig.served import Served, Setup, served
 from conformance.scenes import serving
 from conformance.subject import Subject
 
-T = TypeVar("T")
-P = ParamSpec("P")
 
-
-class ServerObservations:
+class ServerObservations(Playing):
     """The starts of one server on one rig, and what they show."""
 
     def __init__(self, subject: Subject, *, rig: Rig, profile: Profile, memory: Memory) -> None:
@@ -28,24 +24,7 @@ class ServerObservations:
         self.subject = subject
         self.rig = rig
         self.profile = profile
-        self._memory = memory
-
-    async def of(
-        self,
-        scene: Callable[Concatenate[ServerObservations, P], Coroutine[Any, Any, T]],
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> T:
-        """Give what a scene shows, which is played at most once for each set of arguments."""
-        key = (scene, args, tuple(sorted(kwargs.items())))
-        return await self._memory.once(key, lambda: scene(self, *args, **kwargs))
-
-    async def alone(self) -> Served:
-        """Give the same, whether a session was opened or not."""
-        return await self._memory.once("bare", self._bare)
-
-    async def _bare(self) -> Served:
-        return await self.start(Setup())
+        super().__init__(memory)
 
     def serving(self, setup: Setup) -> AbstractAsyncContextManager[Served]:
         """Start the server with these extensions, open a session and list its tools, for as long as the block lasts."""
@@ -57,8 +36,15 @@ class ServerObservations:
             pass
         return trial
 
+    async def alone(self) -> Served:
+        """Give the start without any probe, whether a session was opened or not."""
+        return await self.of(ServerObservations._alone)
+
+    async def _alone(self) -> Served:
+        return await self.start(Setup())
+
     async def bare(self) -> Served:
-        """Give the start without any probe.
+        """Give the start without any probe, in which a session was opened.
 
         Raises:
             Blocked: the server cannot be spoken to even so, which is SRV-ENTRY's to tell.
@@ -67,10 +53,6 @@ class ServerObservations:
         if not trial.in_session:
             raise Blocked(f"it opens no session, even without extensions: {trial.session_trouble}", by="SRV-ENTRY")
         return trial
-
-    async def foresee(self) -> None:
-        """Begin every scene beside each other, and return at once: worth it where most clauses will be judged."""
-        self._memory.begin("foreseen", self._foresee)
 
     async def _foresee(self) -> None:
         if not (await self.alone()).in_session:

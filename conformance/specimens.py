@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import ast
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -34,8 +34,8 @@ SdkMajor = Literal["mcp1", "mcp2"]
 _PACKAGE = Path(__file__).resolve().parent
 _SHIPPED = _PACKAGE / "fixtures.zip"
 _IN_THE_REPOSITORY = _PACKAGE.parent / "fixtures"
-KINDS = ("extensions", "servers")
-"""The folders of specimens, one for each kind of subject."""
+KINDS: Mapping[str, Kind] = {"extensions": "extension", "servers": "server"}
+"""The folders of specimens, with the kind of subject that lies in each."""
 _DECLARED = frozenset({"ALSO_VIOLATES", "GUARDS", "HOST", "ONLY_ON", "PROFILE"})
 
 
@@ -107,21 +107,21 @@ def _unpacked(archive: Path) -> Path:
 
 def bad_specimens(root: Path | None = None) -> Iterator[Specimen]:
     """Yield the specimens that break a clause, by clause and name; `root` replaces `fixtures_root()`."""
-    for kind in KINDS:
-        folder = (root or fixtures_root()) / kind / "bad"
+    for name, kind in KINDS.items():
+        folder = (root or fixtures_root()) / name / "bad"
         for clause in sorted(one for one in folder.iterdir() if one.is_dir()) if folder.is_dir() else ():
             for path in _specimens_in(clause):
-                yield read(path, clause=clause.name)
+                yield read(path, clause=clause.name, kind=kind)
 
 
 def good_specimens(root: Path | None = None) -> Iterator[Specimen]:
     """Yield the specimens that keep every clause, by name; `root` replaces `fixtures_root()`."""
-    for kind in KINDS:
-        for path in _specimens_in((root or fixtures_root()) / kind / "good"):
-            yield read(path, clause=None)
+    for name, kind in KINDS.items():
+        for path in _specimens_in((root or fixtures_root()) / name / "good"):
+            yield read(path, clause=None, kind=kind)
 
 
-def read(path: Path, *, clause: str | None) -> Specimen:
+def read(path: Path, *, clause: str | None, kind: Kind = "extension") -> Specimen:
     """Read what the specimen at `path` declares about itself.
 
     Raises:
@@ -145,7 +145,7 @@ def read(path: Path, *, clause: str | None) -> Specimen:
         only_on=only_on,
         profile=declared.get("PROFILE", {}),
         host=host,
-        kind="server" if "servers" in {path.parent.parent.name, path.parent.parent.parent.name} else "extension",
+        kind=kind,
     )
 
 

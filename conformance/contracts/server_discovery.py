@@ -11,6 +11,7 @@ from conformance.contracts.registry import GUIDE, clause, field_sense
 from conformance.contracts.server_log import told_log
 from conformance.outcomes import Evidence, Finding, Level
 from conformance.probes import tool_of
+from conformance.rig.scenarios import LATE_SECONDS
 from conformance.scenes import serving
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ async def extension_tools_are_in_the_first_list(observed: ServerObservations) ->
         if late:
             raise Finding(
                 expected="all tools of extensions in the first tools/list",
-                saw=f"{', '.join(late)} only {serving.LATE_SECONDS:g} s later",
+                saw=f"{', '.join(late)} only {LATE_SECONDS:g} s later",
                 evidence=trial.evidence(),
             )
 

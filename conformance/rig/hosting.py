@@ -14,7 +14,8 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conformance.subject import ENTRY_POINT_GROUP
@@ -55,7 +56,7 @@ def warm() -> Any:  # noqa: ANN401 - the application of the reference host
     for name in EARLY:
         importlib.import_module(name)
     for found in importlib.metadata.distributions():
-        if path := getattr(found, "_path", None):
+        if isinstance(path := getattr(found, "_path", None), Path):
             _ENTRY_POINTS[str(path)] = found.read_text("entry_points.txt")
             if any(one.group == ENTRY_POINT_GROUP for one in found.entry_points):
                 _ADVERTISING.add(str(path))
@@ -91,9 +92,7 @@ def serve(payload: dict[str, Any], channel: Channel) -> None:
     """
     from conformance.rig.watchers import Watchers  # noqa: PLC0415 - already loaded by `warm`
 
-    sys.path[:0] = payload["import_path"]
-    for folder in payload["import_path"]:  # of all others, what the warm process knows is checked by their times
-        sys.path_importer_cache.pop(folder, None)
+    search_first(payload["import_path"])
     _leave_out_others(payload["metadata"])
     channel.tell("phase", name="import")
     application = _on_its_clock(payload, channel)
@@ -133,6 +132,18 @@ def _application(factory: str | None, channel: Channel) -> Any:  # noqa: ANN401 
     """Take the host that was built before the fork, or have the named factory build one."""
     if factory is None:
         return channel.preloaded["conformance.rig.hosting:warm"]
+    return built_by(factory)
+
+
+def search_first(folders: Sequence[str]) -> None:
+    """Have imports look in these folders before all others, and afresh: a fork knows what its parent has seen there."""
+    sys.path[:0] = folders
+    for folder in folders:  # of all others, what the warm process knows is checked by their times
+        sys.path_importer_cache.pop(folder, None)
+
+
+def built_by(factory: str) -> Any:  # noqa: ANN401 - whatever it builds
+    """Give what the factory `module:callable` builds; the callable is `build` where it is left out."""
     module, _, attribute = factory.partition(":")
     return getattr(importlib.import_module(module), attribute or "build")()
 
@@ -156,7 +167,7 @@ def _leave_out_others(metadata: str | None) -> None:
         for one in find(*arguments, **options):
             path = str(getattr(one, "_path", ""))
             if path not in hidden:
-                yield _Remembered(one._path) if path in _ENTRY_POINTS else one  # type: ignore[attr-defined]  # noqa: SLF001
+                yield _Remembered(Path(path)) if path in _ENTRY_POINTS else one
 
     # The hook that every look-up of the loader goes through.
     finder.find_distributions = found  # type: ignore[method-assign,assignment]

@@ -127,10 +127,7 @@ class Rig:
                 await self._open(trial)
                 yield trial
             finally:
-                trial.record = await asyncio.shield(self._close(trial))
-                trial.gather()
-                trial.last_words = trial.let_out()
-                self.gerrit_calls += trial.requests + trial.world.journal.mark()
+                await asyncio.shield(self.end(trial, grace=0.0 if trial.hung else 2.0))
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[Path]:
@@ -207,10 +204,14 @@ class Rig:
         trial.gather()
         return Fact(kind=told[0], about=told[1])
 
-    async def _close(self, trial: Trial) -> Any:  # noqa: ANN401 - the guardian's Record
+    async def end(self, trial: Trial, *, grace: float) -> None:
+        """Close the session and end the child, which gets `grace` seconds for it; keep what both have left behind."""
         with suppress(WireTrouble):
             await trial.client.close()
-        return await trial.child.close(grace=0.0 if trial.hung else 2.0)
+        trial.record = await trial.child.close(grace=grace)
+        trial.gather()
+        trial.last_words = trial.let_out()
+        self.gerrit_calls += trial.requests + trial.world.journal.mark()
 
     def _order(self, subject: Subject, surroundings: Surroundings, home: Path, gateway: Gateway) -> Order:
         config = home / "gerrit_config.json"

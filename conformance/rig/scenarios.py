@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from mock_gerrit.world import World
 
 LATE_SECONDS = 1.5
-"""How long EXT-VISIBLE waits for tools that come after the first list."""
+"""How long tools that come after the first list are waited for."""
 MORE_STARTS = 1
 """How often a subject that has been loaded before is given another try when it does not load again."""
 STALLED_SECONDS = 2.0

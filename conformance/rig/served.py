@@ -6,9 +6,9 @@ on the import path, `server.log`, stderr, and the session.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
-import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -45,7 +45,6 @@ class Setup:
     """The text of `GERRIT_MCP_EXTENSIONS`; None leaves the variable unset."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Keys at the top of the configuration file, in place of the usual ones."""
-    start_seconds: float = START_SECONDS
     linger_seconds: float = 0.0
     """How long to go on after the first list of tools, for what comes late."""
 
@@ -55,8 +54,6 @@ class Served(Trial):
     """A start of the server, and what was seen of it."""
 
     setup: Setup = field(default_factory=Setup)
-    start_seconds: float = 0.0
-    """From the start of the process to the first list of tools."""
 
     @property
     def names(self) -> list[str]:
@@ -104,27 +101,21 @@ async def served(rig: Rig, subject: Subject, setup: Setup, told: ServerTable) ->
         )  # fmt: skip
         rig.trials += 1
         try:
-            await _open(trial, min(setup.start_seconds, rig.settings.limit_seconds))
+            await _open(trial, min(START_SECONDS, rig.settings.limit_seconds))
             yield trial
         finally:
-            with suppress(WireTrouble):
-                await trial.client.close()
-            trial.record = await child.close(grace=CLOSE_SECONDS if trial.in_session else 0.0)
-            trial.last_words = trial.let_out()
+            await asyncio.shield(rig.end(trial, grace=CLOSE_SECONDS if trial.in_session else 0.0))
             trial.log_is_known = told.log is not None or log_path.is_file()
             trial.noted = _events(home)
-            rig.gerrit_calls += trial.requests + trial.world.journal.mark()
 
 
 async def _open(trial: Served, seconds: float) -> None:
-    began = time.monotonic()
     try:
         await trial.client.initialize(timeout=seconds)
         trial.tools = list(await trial.client.list_tools(timeout=seconds))
         trial.in_session = True
     except WireTrouble as problem:
         trial.session_trouble = str(problem)
-    trial.start_seconds = time.monotonic() - began
     if trial.in_session and trial.setup.linger_seconds:
         await trial.child.wait_ended(trial.setup.linger_seconds)
         trial.tools_after = await trial.names_now()
@@ -147,7 +138,7 @@ def _order(rig: Rig, subject: Subject, setup: Setup, *, home: Path, environment:
     site, work = home / "site", home / "work"
     write_probes(site, setup.probes, setup.advertised)
     work.mkdir()
-    limits = Limits(memory_bytes=rig.settings.limit_memory, seconds=rig.settings.limit_seconds + setup.start_seconds)
+    limits = Limits(memory_bytes=rig.settings.limit_memory, seconds=rig.settings.limit_seconds + START_SECONDS)
     place: dict[str, Any] = {"folder": str(work), "watched": [str(home)], "limits": limits}
     if subject.command:  # the suite's own import path is no affair of a stranger's command
         paths = {"PYTHONPATH": str(site)}

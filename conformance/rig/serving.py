@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from typing import TYPE_CHECKING, Any
+
+from conformance.rig.hosting import built_by, search_first
 
 if TYPE_CHECKING:
     from conformance.rig.channel import Channel
@@ -19,13 +19,10 @@ def serve(payload: dict[str, Any], channel: Channel) -> int | None:
     `payload`: `import_path` (folders, searched first), `factory` (`module:callable`, or null for the reference server).
     """
     del channel  # a server under test tells nothing but what it tells an operator
-    sys.path[:0] = payload["import_path"]
-    for folder in payload["import_path"]:
-        sys.path_importer_cache.pop(folder, None)
+    search_first(payload["import_path"])
     if payload["factory"] is None:
         return _reference()
-    module, _, attribute = payload["factory"].partition(":")
-    application = getattr(importlib.import_module(module), attribute or "build")()
+    application = built_by(payload["factory"])
     if application is None or isinstance(application, int):
         return application
     from reference_server.streams import own_standard_streams  # noqa: PLC0415 - in the child only

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 
 from conformance.probes import Advertisement, Probe
 from conformance.probes.broken import HALF, HALF_EXITS, KINDS, MALFORMED, NAMESAKE, PRINTING
+from conformance.rig.scenarios import LATE_SECONDS
 from conformance.rig.served import Served, Setup
 
 if TYPE_CHECKING:
     from conformance.rig.trial import Call
     from conformance.server_observations import ServerObservations
-
-LATE_SECONDS = 1.5
-"""How long tools that are not in the first list are waited for."""
 
 
 def _probes(*modules: str) -> tuple[Probe, ...]:
