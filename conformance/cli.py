@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import json
 import os
+import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
@@ -118,6 +119,13 @@ def _selftest_parser(commands: _Commands) -> argparse.ArgumentParser:
     parser.add_argument(
         "--jobs", metavar="N", type=_jobs, default=2 * max(2, os.cpu_count() or 2), help="how many at a time"
     )
+    parser.add_argument(
+        "--part",
+        metavar="K/N",
+        type=_part,
+        default=(1, 1),
+        help="deal the specimens out to N runs; be the K-th of them",
+    )
     parser.add_argument("--table", metavar="FILE", type=Path, help="with --full: write every outcome into FILE (JSON)")
     parser.add_argument("--specimens", metavar="DIR", type=Path, help="try the specimens in DIR/extensions instead")
     parser.set_defaults(command=_selftest)
@@ -132,6 +140,15 @@ def _jobs(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise UsageError(f"--jobs={text} is no number of specimens", "expected a whole number from 1", "say --jobs=2")
     return int(text)
+
+
+def _part(text: str) -> tuple[int, int]:
+    found = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", text)
+    if found is None or int(found[1]) > int(found[2]):
+        raise UsageError(
+            f"--part={text} is no part", "expected two whole numbers K/N with K from 1 to N", "say --part=1/2"
+        )
+    return int(found[1]), int(found[2])
 
 
 def _list(parsed: argparse.Namespace) -> int:
@@ -180,7 +197,7 @@ def _explain(parsed: argparse.Namespace) -> int:
 def _specimens_of(clause: Clause) -> list[str]:
     from conformance.specimens import bad_specimens  # noqa: PLC0415 - reads the specimens' files; `list` does without
 
-    return [specimen.name for specimen in bad_specimens() if specimen.clause == clause.id]
+    return [specimen.name for specimen in bad_specimens(clause_id=clause.id)]
 
 
 def _clause(clause_id: str) -> Clause:
@@ -233,6 +250,7 @@ def _selftest(parsed: argparse.Namespace) -> int:
         without=frozenset(_clause(one).id for one in parsed.without),
         full=parsed.full,
         bytecode=parsed.pyc,
+        part=parsed.part,
         jobs=parsed.jobs,
         rows=[] if parsed.table else None,
     )

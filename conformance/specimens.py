@@ -105,11 +105,11 @@ def _unpacked(archive: Path) -> Path:
     return kept
 
 
-def bad_specimens(root: Path | None = None) -> Iterator[Specimen]:
-    """Yield the specimens that break a clause, by clause and name; `root` replaces `fixtures_root()`."""
+def bad_specimens(root: Path | None = None, *, clause_id: str = "*") -> Iterator[Specimen]:
+    """Yield the specimens that break a clause (all, or one), by clause and name; `root` replaces `fixtures_root()`."""
     for name, kind in KINDS.items():
         folder = (root or fixtures_root()) / name / "bad"
-        for clause in sorted(one for one in folder.iterdir() if one.is_dir()) if folder.is_dir() else ():
+        for clause in sorted(one for one in folder.glob(clause_id) if one.is_dir()):
             for path in _specimens_in(clause):
                 yield read(path, clause=clause.name, kind=kind)
 

@@ -5,6 +5,7 @@ Everything else of the server speaks to `ServerCore` and the functions here, whi
 
 from __future__ import annotations
 
+import logging
 import os
 import traceback
 from collections.abc import AsyncIterable, Callable
@@ -108,7 +109,6 @@ class ServerCore(McpServer):
             if os.environ.get("GERRIT_MCP_MASK_ERRORS") == "1":
                 raise
             # SDK 2 keeps the text of anything but a ToolError to itself, and then nobody learns what to do about it.
-            # Its traceback is printed plainly: the SDK's log handler takes 300 ms to colour the first one.
             cause = crash.__cause__
             traceback.print_exception(cause)
             raise ToolError(f"{crash}: {cause}") from crash
@@ -116,6 +116,8 @@ class ServerCore(McpServer):
 
 def new_server(name: str, *, instructions: str) -> ServerCore:
     """Make a server without tools; starts no thread and no event loop and opens no file."""
+    # First come: else the SDK colours each traceback wherever rich lies beside it, which takes longer than the call.
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
     return ServerCore(name, instructions=instructions, log_level="WARNING")
 
 

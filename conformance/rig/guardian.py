@@ -27,7 +27,7 @@ from conformance.rig.namespaces import Isolation
 from conformance.rig.order import Order
 from conformance.rig.plain import PlainFirst
 
-EAGER_SECONDS, EAGER_INTERVAL, CALM_INTERVAL = 2.0, 0.01, 0.025
+EAGER_SECONDS, EAGER_INTERVAL, CALM_INTERVAL = 2.0, 0.02, 0.04
 PS_INTERVAL = 0.25
 """Where each look starts a `ps`."""
 SETTLE_SECONDS = 0.15

@@ -46,6 +46,25 @@ def entered(one: Specimen, **outcomes: str) -> Tally:
     return tally
 
 
+async def test_every_specimen_is_in_one_part_and_those_of_one_sdk_in_each(
+    extensions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "abc":
+        put(extensions, f"bad/EXT-SYNC/{name}.py", SILENT)
+    put(extensions, "bad/EXT-SYNC/only.py", f'ONLY_ON = "{selftest.sdk_major()}"')
+    tried: list[list[str]] = []
+
+    async def judge_all(those: list[Specimen], *_: object) -> list[list[Judgement]]:
+        tried.append([one.name for one in those])
+        return [judged(EXT_SYNC="fail") for _ in those]
+
+    monkeypatch.setattr(selftest, "_judge_all", judge_all)
+    for part in ((1, 2), (2, 2)):
+        scope = Scope(clauses=(registry.catalogue()["EXT-SYNC"],), part=part)
+        assert (await selftest.run(scope, progress=lambda *_: None, root=extensions)).holds
+    assert tried == [["a", "c", "only"], ["b", "only"]]
+
+
 def test_modules_packages_and_projects_are_specimens_and_other_files_are_not(extensions: Path) -> None:
     put(extensions, "bad/EXT-SYNC/module.py", SILENT)
     put(extensions, "bad/EXT-SYNC/package/__init__.py", SILENT)

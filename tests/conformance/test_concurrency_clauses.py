@@ -12,6 +12,7 @@ import pytest
 
 from conformance.contracts import concurrency
 from conformance.outcomes import Finding, Inconclusive, NotApplicable
+from conformance.rig import crowd
 from conformance.rig.crowd import Answered, Asked, Gate, astray
 from conformance.rig.mixing import foreign, leaves, never_asked
 from conformance.rig.variants import one_by_one, variants
@@ -29,6 +30,7 @@ from conformance.scenes.crowds import (
     second_values,
 )
 from conformance.scenes.other_hosts import answered_for_another
+from conformance.wire.errors import NoAnswer
 from conformance.wire.reply import ToolReply
 from mock_gerrit.journal import Entry
 
@@ -299,8 +301,41 @@ def test_twenty_calls_are_made_unless_there_are_many_tools_or_each_takes_long():
     assert _so_many(tools=1, seconds=4) == 2
 
 
+def gated_trial(*, pong_seconds, running=0):
+    async def request(method, *, timeout):  # noqa: ASYNC109 - as the wire client has it
+        await asyncio.sleep(min(pong_seconds, timeout))
+        if pong_seconds > timeout:
+            raise NoAnswer(method, timeout)
+
+    return SimpleNamespace(
+        gateway=SimpleNamespace(gate=None), world=SimpleNamespace(host_for=lambda _: None),
+        client=SimpleNamespace(request=request), told=lambda kind: [{}] * running if kind == "run_curl" else [],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("busy", [{"pong_seconds": 0.1}, {"pong_seconds": 0, "running": 1}], ids=["slow", "curl runs"])
+async def test_a_gate_waits_on_for_a_child_that_has_not_had_its_time(busy):
+    trial = gated_trial(**busy)
+    with Gate(trial) as gate:
+        filling = asyncio.ensure_future(gate.filled(1, quiet=0.01))
+        await asyncio.sleep(0.2)
+        assert not filling.done()
+        asking = asyncio.ensure_future(trial.gateway.gate({"extensions": {}}))
+        async with asyncio.timeout(5):
+            await filling
+        gate.open()
+        await asking
+
+
+async def test_a_gate_does_not_wait_for_a_child_that_is_held_up_by_it(monkeypatch):
+    monkeypatch.setattr(crowd, "BLOCKED_SECONDS", 0.05)
+    with Gate(gated_trial(pong_seconds=9)) as gate:
+        async with asyncio.timeout(1):
+            await gate.filled(1, quiet=0.01)
+
+
 async def test_a_gate_holds_until_all_have_come_or_no_more_do_and_then_lets_go_in_reverse():
-    trial = SimpleNamespace(gateway=SimpleNamespace(gate=None), world=SimpleNamespace(host_for=lambda _: None))
+    trial = gated_trial(pong_seconds=0)
     passed = []
 
     async def ask(name):
