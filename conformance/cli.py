@@ -115,6 +115,7 @@ def _selftest_parser(commands: _Commands) -> argparse.ArgumentParser:
     _add_family(parser)
     parser.add_argument("--without", metavar="ID", action="append", default=[], help="leave this clause out")
     parser.add_argument("--full", action="store_true", help="judge every clause on every specimen")
+    parser.add_argument("--alone", action="store_true", help="judge a bad specimen by its own clause and no other")
     parser.add_argument("--pyc", action="store_true", help="take the source of the specimens away first")
     parser.add_argument(
         "--jobs", metavar="N", type=_jobs, default=2 * max(2, os.cpu_count() or 2), help="how many at a time"
@@ -249,11 +250,16 @@ def _selftest(parsed: argparse.Namespace) -> int:
         clauses=tuple(select(registry.catalogue(), parsed.family)),
         without=frozenset(_clause(one).id for one in parsed.without),
         full=parsed.full,
+        alone=parsed.alone,
         bytecode=parsed.pyc,
         part=parsed.part,
         jobs=parsed.jobs,
         rows=[] if parsed.table else None,
     )
+    if parsed.full and parsed.alone:
+        raise UsageError(
+            "--full and --alone exclude each other", "one judges by every clause, the other by one", "drop one"
+        )
     if parsed.table and not parsed.full:
         raise UsageError("--table shows the full square", "without --full a part of it is judged", "add --full")
     with CountingLine(sys.stderr) as line:

@@ -14,6 +14,7 @@ from contextlib import AsyncExitStack
 from copy import copy
 from dataclasses import asdict, replace
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, Self
 
 from conformance.contracts.registry import Catalogue, Clause, catalogue
@@ -33,6 +34,7 @@ from conformance.preparing import prepare
 from conformance.profile import Profile
 from conformance.rig.rig import Rig
 from conformance.server_observations import ServerObservations
+from conformance.server_targets import with_command
 from conformance.settings import Settings
 from conformance.subject import Subject
 
@@ -83,6 +85,7 @@ class Examination:
         self.rig = given if given is not None else await self._stack.enter_async_context(Rig(self.settings))
         self._trials, self._calls = self.rig.trials, self.rig.gerrit_calls
         try:
+            self.subject = with_command(self.subject, self.profile.server.command, Path.cwd())
             self.subject = await prepare(self.subject, self.rig)
         except BaseException:
             await self._stack.aclose()
@@ -273,6 +276,7 @@ class Examination:
             "trials": self.rig.trials - self._trials,
             "gerrit_calls": self.rig.gerrit_calls - self._calls,
             "seconds": time.monotonic() - self._began,
+            "measurements": [asdict(one) for one in self.server.measured],
         }
 
 

@@ -35,7 +35,7 @@ TARGETS = Option(
     "--conformance",
     "targets",
     "TARGET",
-    "certify this: a module, a distribution, a project folder, a wheel, or stdio:COMMAND of a server (repeatable)",
+    "certify this: a module, a distribution, a project folder, a wheel; stdio:COMMAND or a URL (repeatable)",
 )
 AS_KIND = Option(
     "--conformance-as",
@@ -46,12 +46,13 @@ AS_KIND = Option(
 HOST = Option("--conformance-host", "text", "HOST", "load it on: reference (default), or factory:MODULE:CALLABLE")
 REPORT = Option("--conformance-report", "path", "DIR", "write certificate.json and junit.xml into this folder")
 PROFILE = Option("--conformance-profile", "path", "FILE", "sample arguments, canned answers and waivers (TOML)")
+LOG = Option("--conformance-log", "text", "FILE", "where a server under test writes its server.log")
 BASELINE = Option("--conformance-baseline", "path", "FILE", "excuse what failed in this earlier certificate.json")
 STRICT = Option("--conformance-strict", "switch", "", "a SHOULD that is not kept fails, too")
 LIMIT_SECONDS = Option("--conformance-limit-seconds", "text", "SECONDS", "the longest that one trial may take (60)")
 LIMIT_MEMORY = Option("--conformance-limit-memory", "text", "SIZE", "the most memory that a trial may hold (512M)")
 
-OPTIONS = (TARGETS, AS_KIND, HOST, REPORT, PROFILE, BASELINE, STRICT, LIMIT_SECONDS, LIMIT_MEMORY)
+OPTIONS = (TARGETS, AS_KIND, HOST, REPORT, PROFILE, LOG, BASELINE, STRICT, LIMIT_SECONDS, LIMIT_MEMORY)
 NODE_ROOT = "conformance"
 """The first part of the node id of every clause."""
 KINDS = ("extension", "gerrit-host", "protocol", "manifest")
@@ -118,6 +119,8 @@ def settings(config: pytest.Config) -> Settings:
         told["host"] = _known_host(host)
     if kind := _value(config, AS_KIND):
         _check_kind(kind)
+    if log := _value(config, LOG):
+        told["log"] = log
     if seconds := _value(config, LIMIT_SECONDS):
         told["limit_seconds"] = parse_seconds(seconds)
     if memory := _value(config, LIMIT_MEMORY):

@@ -37,6 +37,17 @@ class Evidence:
     text: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class Measurement:
+    """A table of figures that a clause has taken, and that a report shows whatever the outcome."""
+
+    clause: str
+    title: str
+    columns: tuple[str, ...]
+    """What each column holds, with its unit; the first is what was varied."""
+    rows: tuple[tuple[float, ...], ...]
+
+
 class Verdictless(Exception):  # noqa: N818 - not an error: the way in which a clause says anything but PASS
     """Base of everything that a clause can raise on purpose."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from conformance.contracts import registry
 from conformance.contracts.registry import Clause
 from conformance.families import about, kind_of
-from conformance.profile import Profile, load_profile
+from conformance.profile import Profile, ServerTable, load_profile, shipped_server_table
 from conformance.subject import Subject
 from conformance.targets import resolve_target
 from conformance.usage import UsageError, did_you_mean
@@ -48,6 +48,7 @@ def make_plans(
     for target in dict.fromkeys(targets):
         subject = resolve_target(target, cwd=cwd)
         profile = load_profile(profile_path, root) if profile_path else _profile_of(subject, root)
+        profile = _with_shipped(profile, subject)
         _check_waivers(profile, known_ids)
         known = read_baseline(baseline_path, kind=subject.kind, name=subject.name) if baseline_path else {}
         waivers = Waivers(told=profile.waivers, baseline=known, name=baseline_path.name if baseline_path else "")
@@ -55,6 +56,13 @@ def make_plans(
         clauses = about(registry.catalogue(), kind_of(subject))
         plans.append(Plan(slug=slug, subject=subject, profile=profile, clauses=clauses, waivers=waivers))
     return plans
+
+
+def _with_shipped(profile: Profile, subject: Subject) -> Profile:
+    """Add what the package knows of a server where nobody has told anything about it."""
+    if not subject.command or profile.server != ServerTable():
+        return profile
+    return profile.model_copy(update={"server": shipped_server_table(Path(subject.command[0]).name)})
 
 
 def _profile_of(subject: Subject, root: Path) -> Profile:

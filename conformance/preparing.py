@@ -43,8 +43,7 @@ async def prepare(subject: Subject, rig: Rig) -> Subject:
         return _fitted(subject)
     if subject.build_from.suffix == ".whl":
         refuse_foreign_wheel(subject.build_from)
-    key = hashlib.sha256("\0".join(_identity(subject, subject.build_from)).encode()).hexdigest()[:32]
-    kept = cache_folder() / "subjects" / key
+    kept = _place_of(subject, subject.build_from)
     if not kept.is_dir():
         try:
             await _build_into(kept, subject, rig)
@@ -53,6 +52,17 @@ async def prepare(subject: Subject, rig: Rig) -> Subject:
                 return replace(subject, blocked=trouble)
             raise
     return _fitted(_from_installed(subject, kept))
+
+
+def needs_building(subject: Subject) -> bool:
+    """Tell whether preparing the subject would build it: it is neither installed nor built already."""
+    return subject.build_from is not None and not _place_of(subject, subject.build_from).is_dir()
+
+
+def _place_of(subject: Subject, source: Path) -> Path:
+    """Give the folder in which what is built of a subject is kept."""
+    key = hashlib.sha256("\0".join(_identity(subject, source)).encode()).hexdigest()[:32]
+    return cache_folder() / "subjects" / key
 
 
 def _identity(subject: Subject, source: Path) -> Iterator[str]:

@@ -72,6 +72,8 @@ class ServerTable(Table):
 
     environment: dict[str, str] = Field(default_factory=dict)
     """Variables that it needs, beside PATH and language; `{home}` stands for the folder of the trial."""
+    command: str = ""
+    """What starts a server whose target is a URL, as one would type it; `{port}` stands for the port to listen on."""
     config_variable: str = "GERRIT_CONFIG_PATH"
     """The variable by which it finds its configuration file."""
     log: str | None = None
@@ -121,6 +123,12 @@ def load_profile(path: Path | None, root: Path | None = None) -> Profile:
     if file is None or not file.is_file():
         return Profile()
     return profile_from(_own_table(_toml(file), {}), where=str(file))
+
+
+def shipped_server_table(program: str) -> ServerTable:
+    """Give what this package knows of a server by the name of its program; the defaults for all others."""
+    file = Path(__file__).parent / "server_profiles" / f"{program}.toml"
+    return profile_from(_toml(file), where=str(file)).server if program and file.is_file() else ServerTable()
 
 
 def _own_table(document: dict[str, Any], otherwise: dict[str, Any]) -> Any:  # noqa: ANN401 - checked by the model

@@ -45,6 +45,8 @@ class Scope:
     """Clauses that are left out: as if they did not exist."""
     full: bool = False
     """Judge every clause on every specimen."""
+    alone: bool = False
+    """Judge a bad one by its own clause and no other."""
     bytecode: bool = False
     """Take the source away first."""
     part: tuple[int, int] = (1, 1)
@@ -160,7 +162,12 @@ def clauses_for(specimen: Specimen, scope: Scope) -> list[Clause]:
             wanted &= specimen.guards | {one for one in needed if catalogue[one].gate is None}
     else:
         own = catalogue[specimen.clause]
-        wanted = {own.id, *own.neighbours, *(one for one in _prerequisites(own) if catalogue[one].gate is None)}
+        beside = (
+            ()
+            if scope.alone
+            else (*own.neighbours, *(one for one in _prerequisites(own) if catalogue[one].gate is None))
+        )
+        wanted = {own.id, *beside}
     return [one for one in catalogue if one.id in wanted & judged and one.id not in scope.without]
 
 

@@ -6,14 +6,23 @@ import asyncio
 from contextlib import AbstractAsyncContextManager
 
 from conformance.memory import Memory
-from conformance.outcomes import Blocked
+from conformance.outcomes import Blocked, Measurement
 from conformance.playing import Playing
 from conformance.probes.broken import KINDS
 from conformance.profile import Profile
 from conformance.rig.rig import Rig
 from conformance.rig.served import Served, Setup, served
-from conformance.scenes import serving
+from conformance.scenes import (
+    server_care,
+    server_context,
+    server_lifecycle,
+    server_results,
+    server_routing,
+    serving,
+)
 from conformance.subject import Subject
+
+CHAPTERS = (serving, server_context, server_routing, server_results, server_lifecycle, server_care)
 
 
 class ServerObservations(Playing):
@@ -24,6 +33,8 @@ class ServerObservations(Playing):
         self.subject = subject
         self.rig = rig
         self.profile = profile
+        self.measured: list[Measurement] = []
+        """What clauses have measured, for the report."""
         super().__init__(memory)
 
     def serving(self, setup: Setup) -> AbstractAsyncContextManager[Served]:
@@ -57,6 +68,6 @@ class ServerObservations(Playing):
     async def _foresee(self) -> None:
         if not (await self.alone()).in_session:
             return
-        scenes = [self.of(scene) for scene in serving.FORESEEN]
+        scenes = [self.of(scene) for chapter in CHAPTERS for scene in chapter.FORESEEN]
         kinds = [self.of(serving.broken, kind) for kind in KINDS]
         await asyncio.gather(*kinds, *scenes, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""The forms of a `--conformance` value that name a server: a command, or what builds one in Python."""
+"""The forms of a `--conformance` value that name a server: a command, a URL, or what builds one in Python."""
 
 from __future__ import annotations
 
@@ -7,17 +7,21 @@ import os
 import shlex
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from conformance.subject import Subject
 from conformance.usage import UsageError
+
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 def resolve_server(text: str, *, cwd: Path, path: Sequence[str]) -> Subject:
     """Find out which server `text` names; nothing of it is started.
 
     Args:
-        text: `stdio:COMMAND` or `factory:MODULE:CALLABLE`; the callable is `build` where it is left out.
+        text: `stdio:COMMAND`, a URL, or `factory:MODULE:CALLABLE`; the callable is `build` where it is left out.
         cwd: the folder from which a program with a relative path is found.
         path: where the module of a factory is looked for.
 
@@ -25,7 +29,42 @@ def resolve_server(text: str, *, cwd: Path, path: Sequence[str]) -> Subject:
         UsageError: there is no such program or module; the message tells what was tried.
     """
     kind, _, rest = text.partition(":")
+    if kind in {"http", "https"}:
+        return _address(text)
     return _command(rest, text, cwd) if kind == "stdio" else _factory(rest, text, path)
+
+
+def _address(text: str) -> Subject:
+    parts = urlsplit(text)
+    try:
+        port = parts.port
+    except ValueError:
+        port = -1
+    if parts.scheme != "http" or parts.hostname not in LOOPBACK or port == -1:
+        raise UsageError(
+            f"{text} is no server that can be started here",
+            "each look at a server starts it anew, among simulated Gerrit hosts and cut off from any network",
+            "give its loopback address, http://127.0.0.1:PORT/mcp, and its command in the profile",
+        )
+    return Subject(target=text, kind="server", name=f"{parts.hostname}{parts.path}", url=text)
+
+
+def with_command(subject: Subject, command: str, cwd: Path) -> Subject:
+    """Give a server with what starts it, which for one at a URL stands in the profile.
+
+    Raises:
+        UsageError: there is none, or no such program.
+    """
+    if not subject.url or subject.command:
+        return subject
+    if not command:
+        raise UsageError(
+            f"nobody knows how to start the server at {subject.url}",
+            "each look at it starts it anew",
+            'say command = "my-server --port {port}" in [tool.gerrit-conformance.server]',
+        )
+    started = _command(command, f"command = {command!r} of the profile", cwd)
+    return replace(subject, name=started.name, command=started.command, content=started.content)
 
 
 def _command(rest: str, text: str, cwd: Path) -> Subject:

@@ -19,6 +19,7 @@ from conformance.collection import ClauseItem, clause_items
 from conformance.families import kind_of
 from conformance.gathering import Gathering
 from conformance.plan import Plan, make_plans
+from conformance.preparing import needs_building
 from conformance.profile import reject_unknown_tools
 from conformance.programs import require_curl
 from conformance.report.folder import ReportFolder
@@ -34,6 +35,7 @@ from conformance.workbench import Workbench
 T = TypeVar("T")
 
 WORKER_OUTPUT = "gerrit_conformance_about"
+BY_SUBJECT = "gerrit_conformance_by_subject"
 """Under this key a worker tells the controller about the surroundings of its examinations."""
 _COLORS = {Verdict.CERTIFIED: "green", Verdict.WAIVED: "yellow", Verdict.INCOMPLETE: "yellow", Verdict.FAILED: "red"}
 _WITHOUT_REPORT = frozenset({ExitCode.USAGE, ExitCode.NOTHING_RUN})
@@ -51,6 +53,7 @@ class ConformanceRun:
         self._workbench = Workbench(settings)
         self._gathering = Gathering(plans, strict=settings.strict)
         self._certificates: list[tuple[str, Certificate]] = []
+        self._foreseen: set[str] = set()
         self._progress: ProgressLine | None = None
         slugs = tuple(plan.slug for plan in plans)
         self._reports = ReportFolder(root=settings.report_dir, slugs=slugs) if settings.report_dir else None
@@ -95,15 +98,21 @@ class ConformanceRun:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> None:
         """Open what is going to be examined here, so that a subject that cannot be built is one message and no more."""
-        if self._config.option.collectonly or hasattr(self._config, "workerinput"):
+        if self._config.option.collectonly:
+            return
+        chosen = Counter(item.plan.slug for item in session.items if isinstance(item, ClauseItem))
+        if hasattr(self._config, "workerinput"):
+            by_subject = self._config.workerinput.get(BY_SUBJECT, False)
+            self._foreseen = {
+                one.slug for one in self._plans if not by_subject or 2 * chosen[one.slug] <= len(one.clauses)
+            }
             return
         if self._reports:
             _as_pytest_says(self._reports.clear)
-        chosen = Counter(item.plan.slug for item in session.items if isinstance(item, ClauseItem))
         spreads = self._config.pluginmanager.has_plugin("dsession")
         for plan in self._plans:
             # Under xdist the workers examine; one build here fills the cache for all of them.
-            if plan.subject.build_from is not None if spreads else plan.slug in chosen:
+            if needs_building(plan.subject) if spreads else plan.slug in chosen:
                 self._open(plan)
             if plan.profile.tools and (spreads or plan.slug in chosen):
                 _as_pytest_says(partial(self._check_tools, plan))
@@ -124,6 +133,16 @@ class ConformanceRun:
         if all(names):  # else a subject does not load, and its clauses say so
             reject_unknown_tools(plan.profile, chain(*names))
 
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Let a worker foresee all that a subject's clauses will want to see, as soon as it is given the first."""
+        if (
+            hasattr(self._config, "workerinput")
+            and isinstance(item, ClauseItem)
+            and item.plan.slug not in self._foreseen
+        ):
+            self._foreseen.add(item.plan.slug)
+            self._workbench.foresee(item.plan)
+
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Show on a terminal which clause is at work."""
         if self._progress and options.is_clause_id(nodeid):
@@ -142,6 +161,20 @@ class ConformanceRun:
         """Remember Ctrl-C; the end of an xdist run after `-x` arrives here, too, and is none."""
         if not type(excinfo.value).__module__.startswith("xdist"):
             self._gathering.interrupt()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:  # noqa: ANN401 - xdist's own types
+        """Spread a run over workers by subject, unless another way of spreading was asked for."""
+        if config.getvalue("dist") != "load":
+            return None
+        from conformance.spreading import BySubject  # noqa: PLC0415 - needs xdist, which is there now
+
+        return BySubject(config, log)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:  # noqa: ANN401 - as above
+        """Tell a worker whether it is going to judge all clauses of a subject, or some of them."""
+        node.workerinput[BY_SUBJECT] = node.config.getvalue("dist") == "load"
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:  # noqa: ANN401 - xdist has no public type for it

@@ -27,6 +27,8 @@ class Settings:
     """The longest that one trial may take."""
     limit_memory: int = 512 * MEBIBYTE
     """The most memory that a child of a trial may hold, in bytes."""
+    log: str = ""
+    """Where a server under test writes its server.log, in place of what its profile says; empty leaves that alone."""
     strict: bool = False
     """Whether a SHOULD that is not kept fails the certification."""
     report_dir: Path | None = None

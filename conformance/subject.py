@@ -51,6 +51,8 @@ class Subject:
     """The files and folders that make up the subject, for its hash; of a server, its program."""
     command: tuple[str, ...] = ()
     """What starts a server that speaks over its stdin and stdout, the program first."""
+    url: str = ""
+    """Where a server listens that speaks streamable HTTP; its command may have `{port}` in it, which then counts."""
     factory: str | None = None
     """`module:callable` that builds a server in Python; None with no command either means the reference server."""
 

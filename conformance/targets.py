@@ -17,7 +17,7 @@ from conformance.subject import Subject, modules_of
 from conformance.usage import UsageError, nearest
 
 ARCHIVES = (".tar.gz", ".tgz", ".zip")
-SERVER_PREFIXES = ("http://", "https://", "server:")
+SERVER_PREFIXES = ("stdio:", "factory:", "http://", "https://")
 
 
 def resolve_target(text: str, *, cwd: Path, import_path: Sequence[str] | None = None) -> Subject:
@@ -25,7 +25,7 @@ def resolve_target(text: str, *, cwd: Path, import_path: Sequence[str] | None = 
 
     Args:
         text: `module:NAME`, `dist:NAME`, `path:PATH`, or one of the three without its prefix; or a server:
-            `stdio:COMMAND`, `factory:MODULE:CALLABLE`.
+            `stdio:COMMAND`, `http://127.0.0.1:PORT/PATH`, `factory:MODULE:CALLABLE`.
         cwd: the folder that relative paths and modules start from.
         import_path: where modules and distributions are looked for; `sys.path` where it is left out.
 
@@ -43,13 +43,13 @@ def resolve_target(text: str, *, cwd: Path, import_path: Sequence[str] | None = 
         "dist": lambda: _distribution(rest, path, text) or _missing_distribution(rest, path),
         "path": lambda: _path((cwd / rest).resolve(), text),
     }
-    if text.startswith(("stdio:", "factory:")):
-        return resolve_server(text, cwd=cwd, path=path)
     if text.startswith(SERVER_PREFIXES):
+        return resolve_server(text, cwd=cwd, path=path)
+    if text.startswith("server:"):
         raise UsageError(
-            f"{text} names a server over HTTP",
-            "this version certifies servers over stdio",
-            'give the command that starts it: --conformance=stdio:"my-server stdio"',
+            f"{text} names a server by name and URL",
+            "this version does not certify protocol extensions, which need several of them",
+            "give one server: stdio:COMMAND, or http://127.0.0.1:PORT/mcp",
         )
     if colon and prefix in exact:
         return exact[prefix]()

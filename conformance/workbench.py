@@ -70,8 +70,10 @@ class Workbench:
 
 
 async def _tool_names(examination: Examination) -> list[str]:
-    if examination.subject.blocked or examination.subject.kind == "server":
+    if examination.subject.blocked:
         return []
+    if examination.subject.kind == "server":
+        return (await examination.server.alone()).names
     try:
         return [str(tool["name"]) for tool in await examination.observed.tools()]
     except Verdictless:
@@ -84,5 +86,6 @@ def merged(abouts: Iterable[dict[str, Any]]) -> dict[str, Any]:
     for about in abouts:
         counters = {word: joined.get(word, 0) + about.get(word, 0) for word in ("trials", "gerrit_calls")}
         seconds = max(joined.get("seconds", 0.0), about.get("seconds", 0.0))
-        joined = {**about, **joined, **counters, "seconds": seconds}
+        measured = joined.get("measurements") or about.get("measurements", [])
+        joined = {**about, **joined, **counters, "seconds": seconds, "measurements": measured}
     return joined

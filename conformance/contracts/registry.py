@@ -17,12 +17,14 @@ from typing import Any
 
 from conformance.outcomes import Finding, Level
 
-CATALOGUE_VERSION = "2"
+CATALOGUE_VERSION = "3"
 """Raised whenever a clause is added, or what it demands changes."""
 
 FAMILY_MODULES = (
     "extension", "loading", "surface", "tools", "results", "faults", "bodies", "arguments", "egress", "writing",
     "routing", "routing_lists", "routing_trouble", "concurrency", "server_discovery", "server_isolation",
+    "server_context", "server_addresses", "server_requests", "server_routing", "server_routing_lists",
+    "server_routing_trouble", "server_results", "server_lifecycle", "server_care",
 )  # fmt: skip
 """The modules under `conformance.contracts` that hold clauses, in the order of the catalogue."""
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from conformance.contracts.registry import GUIDE, MCP_SPEC, clause, field_sense
 from conformance.contracts.server_log import told_log
-from conformance.outcomes import Blocked, Evidence, Finding, Level
+from conformance.outcomes import Blocked, Evidence, Finding, Level, NotApplicable
 from conformance.probes import tool_of
 from conformance.probes.broken import KINDS, MALFORMED_CAUSES
 from conformance.scenes import serving
@@ -254,6 +254,8 @@ async def what_half_registers_leaves_nothing(observed: ServerObservations) -> No
 )
 async def printing_extensions_do_not_reach_the_client(observed: ServerObservations) -> None:
     """What an extension prints, at import, in `register` or in a call, never stands between protocol messages."""
+    if observed.subject.url:
+        raise NotApplicable("it speaks over HTTP, and nothing over its stdout")
     trial, answers = await observed.of(serving.printing)
     if trial.client.stray:
         raise Finding(

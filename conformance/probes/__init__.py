@@ -56,6 +56,11 @@ class Advertisement:
     """Its entry points in the group of extensions: the name on the left and what it stands for."""
 
 
+def shipped(name: str) -> str:
+    """Give the text of a probe that lies beside this file as a module of its own."""
+    return Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+
+
 def tool_of(module: str) -> str:
     """Give the name of the tool that the good probe of this module registers."""
     return f"probe_{module.replace('.', '_')}"
@@ -64,8 +69,7 @@ def tool_of(module: str) -> str:
 def write_probes(folder: Path, probes: Iterable[Probe], advertised: Iterable[Advertisement]) -> None:
     """Put modules and the metadata of distributions into a folder that is going to be on the path of a server."""
     folder.mkdir(exist_ok=True)
-    ledger = Path(__file__).with_name("ledger.py").read_text(encoding="utf-8")
-    (folder / f"{LEDGER}.py").write_text(ledger, encoding="utf-8")
+    (folder / f"{LEDGER}.py").write_text(shipped("ledger"), encoding="utf-8")
     for probe in probes:
         *packages, name = probe.module.split(".")
         place = folder

@@ -117,3 +117,17 @@ def register(ctx):
         "Tell whose it is."
         return __name__
 """
+
+LEAVES_BADLY = """
+import {ledger} as ledger
+
+
+def register(ctx):
+    ledger.note("registered", __name__)
+    ledger.offer(ctx, __name__)
+
+
+def unregister(ctx):
+    ledger.note("unregistered", __name__)
+    raise RuntimeError("the probe cannot be unregistered")
+"""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from conformance.contracts import registry
-from conformance.report.model import CatalogueRecord, Certificate, ClauseRecord, SubjectRecord, count
+from conformance.report.model import CatalogueRecord, Certificate, ClauseRecord, MeasurementRecord, SubjectRecord, count
 from conformance.verdict import Decision, decide
 
 UNKNOWN: Mapping[str, Any] = {
@@ -55,6 +55,7 @@ def issue(
         trials=about.get("trials", 0),
         gerrit_calls=about.get("gerrit_calls", 0),
         seconds=round(about.get("seconds", 0.0), 3),
+        measurements=tuple(MeasurementRecord.model_validate(one) for one in about.get("measurements", ())),
         remarks=tuple(remarks),
     )
 

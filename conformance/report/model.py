@@ -118,6 +118,16 @@ class Counts(Record):
     not_run: int = 0
 
 
+class MeasurementRecord(Record):
+    """A table of figures that a clause has taken; it is told whatever the outcome."""
+
+    clause: str
+    title: str
+    columns: tuple[str, ...]
+    """What each column holds, with its unit; the first is what was varied."""
+    rows: tuple[tuple[float, ...], ...]
+
+
 class Certificate(Record):
     """What one run says of one subject."""
 
@@ -141,6 +151,7 @@ class Certificate(Record):
     trials: int = 0
     gerrit_calls: int = 0
     seconds: float = 0.0
+    measurements: tuple[MeasurementRecord, ...] = ()
     remarks: tuple[str, ...] = ()
     """What a reader has to know about the run itself: that it was interrupted, or lost a worker."""
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from conformance.families import title_of
 from conformance.outcomes import Outcome
 from conformance.report.certificate import decision_of
+from conformance.report.figures import figures
 from conformance.report.model import NOT_RUN, Certificate, ClauseRecord, HostRecord, SdkRecord
 from conformance.report.words import block, one_line
 from conformance.verdict import Verdict, is_binding
@@ -40,6 +41,7 @@ def summary(certificate: Certificate, *, failures_shown: bool) -> list[str]:
         *_table(certificate.clauses),
         *_findings(certificate, failures_shown=failures_shown),
         *_open_points(certificate),
+        *(line for one in certificate.measurements for line in ("", *figures(one))),
         "",
         *_ending(certificate),
     ]

@@ -12,15 +12,19 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from conformance.rig import libc
 from conformance.rig.bait import Bait
 from conformance.rig.capture import Capture, Intake
 from conformance.rig.errors import ChildNotStarted, FactMissing
 from conformance.rig.facts import Facts, Lines, Told
 from conformance.rig.limits import Limits
 from conformance.rig.pipes import PipeStream
+from conformance.rig.processes import ProcessTable
 from conformance.rig.record import ProcessSeen, Record
 
 GUARDIAN_SECONDS = 10.0
+TERMINATE_SECONDS = 0.5
+"""The most that lies between SIGTERM and SIGKILL, unless more is granted."""
 END_KNOWN_SECONDS = 2.0
 """How long after a child's last word its record may take."""
 FIRST_PHASE = "start"
@@ -54,6 +58,7 @@ class Child:
         self.pid: int | None = None
         """The subject's number inside its PID namespace, or outside where there is none; None until known."""
         self.record: Record | None = None
+        self._guardian_pid = 0
         self._limits = limits
         self._abandon = abandon
         self._started = time.monotonic()
@@ -128,7 +133,7 @@ class Child:
             word = json.loads(line)
             event = word.pop("event")
             if event == "started":
-                self.pid = word["pid"]
+                self.pid, self._guardian_pid = word["pid"], word["guardian"]
             elif event == "notes":
                 self._notes = word
             elif event == "broken":
@@ -163,7 +168,7 @@ class Child:
             peak_reserved_bytes=known.get("peak_reserved_bytes", 0),
             peak_processes=known.get("peak_processes", 0), exceeded=tuple(exceeded),
             left_behind=tuple(ProcessSeen.from_json(one) for one in known["left_behind"]),
-            seconds=known.get("seconds", time.monotonic() - self._started),
+            seconds=known.get("seconds", time.monotonic() - self._started), cpu_seconds=known.get("cpu_seconds", 0.0),
             guardian_killed=guardian_killed, orphaned=orphaned, parent_attacked=known.get("parent_attacked", False),
         )  # fmt: skip
         self._changed.set()
@@ -206,6 +211,20 @@ class Child:
         """Bytes that the child has taken from the stdin that is not for it; always 0 for a command."""
         return self._bait.taken if self._bait is not None else 0
 
+    def command_lines(self) -> list[str]:
+        """Give what a list of processes shows of the child to anybody on this machine: a line for each process.
+
+        Empty where the system has no /proc.
+        """
+        if not self._guardian_pid or self.ended or not libc.ON_LINUX:
+            return []
+        folder = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            table = ProcessTable(root=self._guardian_pid, folder=folder, exclusive=False)
+            return [" ".join(table.as_evidence(one)["arguments"]) for one in table.members()]
+        finally:
+            os.close(folder)
+
     # --- the end ------------------------------------------------------------------------------------------------------
 
     @property
@@ -220,15 +239,18 @@ class Child:
                 await self._changed.wait()
         return self.record
 
-    async def close(self, grace: float = 1.0) -> Record:
+    async def close(self, grace: float = 1.0, *, patience: float | None = None) -> Record:
         """End the child, give everything back, and give the record; again: the same record.
 
-        Its input ends at once; after `grace` seconds it gets SIGTERM, and at most half a second later SIGKILL.
+        Its input ends at once; after `grace` seconds it gets SIGTERM, and after `patience` seconds more SIGKILL: by
+        default at most half a second, and none without grace.
         """
+        patience = min(grace, TERMINATE_SECONDS) if patience is None else patience
         if self.record is None:
-            self._order({"do": "end", "grace": grace})  # first: what the end of input brings about is our doing
+            # First: what the end of input brings about is our doing.
+            self._order({"do": "end", "grace": grace, "patience": patience})
         self.protocol.close_writing()
-        if await self.wait_ended(grace + GUARDIAN_SECONDS) is None:
+        if await self.wait_ended(grace + patience + GUARDIAN_SECONDS) is None:
             await self._abandon(self.number)
             await self.wait_ended(GUARDIAN_SECONDS)
         self._release()

@@ -17,7 +17,7 @@ import threading
 import time
 import traceback
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -77,6 +77,9 @@ class WarmLoop:
         if message["do"] == "listen":
             with listening_socket() as listener:
                 send(self._control, {"event": "listening"}, [listener.fileno()])
+        elif message["do"] == "connect":
+            with connected_socket(message["port"]) as connected:
+                send(self._control, {"event": "connected"}, [] if connected is None else [connected.fileno()])
         elif message["do"] == "start":
             self._start(message, descriptors)
         elif message["do"] == "abandon":
@@ -191,6 +194,19 @@ def listening_socket() -> socket.socket:
     listener.bind(("127.0.0.1", 0))
     listener.listen(128)
     return listener
+
+
+def connected_socket(port: int) -> AbstractContextManager[socket.socket | None]:
+    """Connect to a loopback port of the children's network; None where nobody listens there."""
+    for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
+        connected = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        try:
+            connected.connect((address, port))
+        except OSError:
+            connected.close()
+        else:
+            return connected
+    return nullcontext()
 
 
 def tasks_of_user() -> int:

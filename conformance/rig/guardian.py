@@ -32,8 +32,6 @@ PS_INTERVAL = 0.25
 """Where each look starts a `ps`."""
 SETTLE_SECONDS = 0.15
 """How long processes may take to go after the subject (a curl without its reader) before they count as left behind."""
-TERMINATE_SECONDS = 0.5
-"""The most that lies between SIGTERM and SIGKILL."""
 
 LeftBehind = list[dict[str, Any]]
 
@@ -72,7 +70,7 @@ class Guardian:
 
     def run(self) -> None:
         """Watch until the subject has ended and everything below it is gone, then send the record."""
-        self._say("started", pid=self._first.subject_pid)
+        self._say("started", pid=self._first.subject_pid, guardian=os.getpid())
         while not self._first.over:
             self._wait(self._interval())
             if self._first.over:
@@ -142,7 +140,7 @@ class Guardian:
             if word["do"] == "end":
                 self._asked = True
                 self._terminate_at = time.monotonic() + word["grace"]
-                self._kill_at = self._terminate_at + min(word["grace"], TERMINATE_SECONDS)
+                self._kill_at = self._terminate_at + word["patience"]
             else:
                 self._stop(word["why"])
 
@@ -188,7 +186,8 @@ class Guardian:
         ended_by = "limit" if self._limited or out_of_cpu else "us" if self._asked else "itself"
         self._say(
             "record", exit_code=self._first.exit_code, signal=self._first.signal, ended_by=ended_by,
-            left_behind=left, seconds=self._age(), parent_attacked=self._attacked, **self._judge.as_json(),
+            left_behind=left, seconds=self._age(), cpu_seconds=self._first.cpu_seconds, parent_attacked=self._attacked,
+            **self._judge.as_json(),
         )  # fmt: skip
 
     def _is_out_of_cpu(self) -> bool:

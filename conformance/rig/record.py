@@ -75,6 +75,8 @@ class Record:
     exceeded: tuple[Exceeded, ...]
     """Limits that were passed, in that order."""
     seconds: float
+    cpu_seconds: float = 0.0
+    """Processor time of the subject itself; 0 where nobody could see it end."""
     parent_attacked: bool = False
     """The subject sent a signal to its parent, where that could not be harmed by it."""
     guardian_killed: bool = False

@@ -59,6 +59,8 @@ class Rig:
         self.gerrit_calls = 0
         self.control: Any = None
         """The examination of the extension that is known to be good, once somebody needed it."""
+        self.fixed_port = asyncio.Lock()
+        """Held while a server listens on a port that its command fixes."""
         self.control_turn = asyncio.Lock()
         self._import_path = [one for one in (import_path if import_path is not None else sys.path) if one]
         self._worlds: dict[str, World] = {}
@@ -204,11 +206,11 @@ class Rig:
         trial.gather()
         return Fact(kind=told[0], about=told[1])
 
-    async def end(self, trial: Trial, *, grace: float) -> None:
-        """Close the session and end the child, which gets `grace` seconds for it; keep what both have left behind."""
+    async def end(self, trial: Trial, *, grace: float, patience: float | None = None) -> None:
+        """Close the session and end the child, as `Child.close` does; keep what both have left behind."""
         with suppress(WireTrouble):
             await trial.client.close()
-        trial.record = await trial.child.close(grace=grace)
+        trial.record = await trial.child.close(grace, patience=patience)
         trial.gather()
         trial.last_words = trial.let_out()
         self.gerrit_calls += trial.requests + trial.world.journal.mark()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sysconfig
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,9 +21,11 @@ from conformance.probes import LEDGER_FILE, Advertisement, Probe, write_probes
 from conformance.profile import ServerTable
 from conformance.rig.limits import Limits
 from conformance.rig.order import Order
+from conformance.rig.overhearing import PROGRAMS, overhear, overheard
 from conformance.rig.rig import Rig, environment_amid
 from conformance.rig.surroundings import Surroundings, configuration
 from conformance.rig.trial import Trial
+from conformance.rig.ways import Way, way_to
 from conformance.subject import Subject
 from conformance.wire.client import Client, WireTrouble
 from mock_gerrit.serving.gateway import Gateway
@@ -43,8 +46,16 @@ class Setup:
     """The distributions that advertise them."""
     variable: str | None = None
     """The text of `GERRIT_MCP_EXTENSIONS`; None leaves the variable unset."""
+    surroundings: Surroundings = field(default_factory=Surroundings)
+    """The Gerrit hosts around it."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Keys at the top of the configuration file, in place of the usual ones."""
+    configuration: str | None = ""
+    """The whole text of the configuration file, or None for no file; empty for the usual one."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables beside the usual ones; `{home}` stands for the folder of the start."""
+    overheard: tuple[str, ...] = ()
+    """Programs whose arguments are written down whenever the server runs one of them by its name."""
     linger_seconds: float = 0.0
     """How long to go on after the first list of tools, for what comes late."""
 
@@ -60,12 +71,17 @@ class Served(Trial):
         """The names in the first list of tools."""
         return [str(tool["name"]) for tool in self.tools]
 
+    opened_after: float = 0.0
+    """Seconds from the start until the first list of tools was there; 0 where there was none."""
     noted: list[dict[str, Any]] = field(default_factory=list)
     """What the probes noted, in order; known once the server has ended."""
 
     def times(self, event: str, module: str) -> int:
         """Tell how often a probe noted an event."""
         return sum(one["event"] == event and one["module"] == module for one in self.noted)
+
+    overheard: list[str] = field(default_factory=list)
+    """The arguments of each run of the programs that the setup wants to have overheard; known at the end."""
 
     log_is_known: bool = False
     """The file that is read as server.log is the right one: the profile names it, or the server has written it."""
@@ -86,36 +102,42 @@ class Served(Trial):
 @asynccontextmanager
 async def served(rig: Rig, subject: Subject, setup: Setup, told: ServerTable) -> AsyncIterator[Served]:
     """Start the server, open a session and list the tools; end all of it afterwards."""
-    surroundings = Surroundings()
-    world = rig.world(surroundings)
+    world = rig.world(setup.surroundings)
     async with AsyncExitStack() as stack:
         home = await stack.enter_async_context(rig.place())
         gateway = Gateway(world, authority=rig.authority, listener=await rig.warm.listen())
         await stack.enter_async_context(gateway)
-        log_path = Path((told.log or "{home}/server.log").replace("{home}", str(home)))
+        named = rig.settings.log or told.log
+        log_path = Path((named or "{home}/server.log").replace("{home}", str(home)))
         environment = _environment(setup, told, home, gateway)
-        child = await rig.warm.start(_order(rig, subject, setup, home=home, environment=environment))
+        way = await way_to(rig, subject, stack)
+        child = await rig.warm.start(_order(rig, subject, setup, home=home, environment=environment, port=way.port))
         trial = Served(
-            surroundings=surroundings, child=child, client=Client(child.protocol), world=world, gateway=gateway,
-            home=home, log_path=log_path, masking=rig.masking, setup=setup,
+            surroundings=setup.surroundings, child=child, client=Client(way.stream(child)), world=world,
+            gateway=gateway, home=home, log_path=log_path, masking=rig.masking, setup=setup,
         )  # fmt: skip
         rig.trials += 1
         try:
-            await _open(trial, min(START_SECONDS, rig.settings.limit_seconds))
+            await _open(trial, way, min(START_SECONDS, rig.settings.limit_seconds))
             yield trial
         finally:
-            await asyncio.shield(rig.end(trial, grace=CLOSE_SECONDS if trial.in_session else 0.0))
-            trial.log_is_known = told.log is not None or log_path.is_file()
-            trial.noted = _events(home)
+            grace = CLOSE_SECONDS if trial.in_session and not subject.url else 0.0
+            patience = CLOSE_SECONDS if trial.in_session else None
+            await asyncio.shield(rig.end(trial, grace=grace, patience=patience))
+            trial.log_is_known = bool(named) or log_path.is_file()
+            trial.noted, trial.overheard = _events(home), overheard(home)
 
 
-async def _open(trial: Served, seconds: float) -> None:
+async def _open(trial: Served, way: Way, seconds: float) -> None:
     try:
+        seconds -= await way.open(trial.child, seconds)
         await trial.client.initialize(timeout=seconds)
         trial.tools = list(await trial.client.list_tools(timeout=seconds))
-        trial.in_session = True
+        trial.in_session, trial.opened_after = True, trial.age
     except WireTrouble as problem:
         trial.session_trouble = str(problem)
+        if trial.client.gone:
+            await trial.child.wait_ended(CLOSE_SECONDS)  # how it ends by itself is to be seen
     if trial.in_session and trial.setup.linger_seconds:
         await trial.child.wait_ended(trial.setup.linger_seconds)
         trial.tools_after = await trial.names_now()
@@ -125,28 +147,42 @@ def _environment(setup: Setup, told: ServerTable, home: Path, gateway: Gateway) 
     """Write the whole environment of the server."""
     made = {**environment_amid(home, gateway), LEDGER_FILE: str(home / "ledger")}
     made[told.config_variable] = made["GERRIT_CONFIG_PATH"]
-    made |= {name: value.replace("{home}", str(home)) for name, value in told.environment.items()}
+    for name, value in (*told.environment.items(), *setup.environment.items()):
+        made[name] = value.replace("{home}", str(home))
+    if setup.overheard:
+        made["PATH"] = f"{home / PROGRAMS}{os.pathsep}{made.get('PATH', os.defpath)}"
     if setup.variable is not None:
         made["GERRIT_MCP_EXTENSIONS"] = setup.variable
     return made
 
 
-def _order(rig: Rig, subject: Subject, setup: Setup, *, home: Path, environment: dict[str, str]) -> Order:
+def _order(rig: Rig, subject: Subject, setup: Setup, *, home: Path, environment: dict[str, str], port: int) -> Order:
     """Write the configuration and the probes, and say how the server is started amid them."""
-    document = {**configuration(Surroundings(), rig.credentials), **setup.settings}
-    (home / "gerrit_config.json").write_text(json.dumps(document), encoding="utf-8")
+    document = {**configuration(setup.surroundings, rig.credentials), **setup.settings}
+    text = json.dumps(document) if setup.configuration == "" else setup.configuration
+    if text is not None:
+        (home / "gerrit_config.json").write_text(text, encoding="utf-8")
+    overhear(home, setup.overheard)
     site, work = home / "site", home / "work"
     write_probes(site, setup.probes, setup.advertised)
     work.mkdir()
     limits = Limits(memory_bytes=rig.settings.limit_memory, seconds=rig.settings.limit_seconds + START_SECONDS)
     place: dict[str, Any] = {"folder": str(work), "watched": [str(home)], "limits": limits}
-    if subject.command:  # the suite's own import path is no affair of a stranger's command
+    entry: dict[str, Any] = {"kind": "program", "entry": "conformance.rig.serving:serve", "environment": environment}
+    command = tuple(word.replace("{port}", str(port)) for word in subject.command)
+    if command and is_own_command(command[0]):  # it is at hand already, in the warm process
+        return Order(**entry, payload={"arguments": [*command[1:]], "import_path": [str(site)]}, **place)
+    if command:  # the suite's own import path is no affair of a stranger's command
         paths = {"PYTHONPATH": str(site)}
-        return Order(kind="command", command=subject.command, environment={**environment, **paths}, **place)
+        return Order(kind="command", command=command, environment={**environment, **paths}, **place)
     payload = {"factory": subject.factory, "import_path": [str(site), *map(os.fspath, subject.import_path)]}
-    return Order(
-        kind="program", entry="conformance.rig.serving:serve", environment=environment, payload=payload, **place
-    )
+    return Order(**entry, payload=payload, **place)
+
+
+def is_own_command(program: str) -> bool:
+    """Tell whether a program is the command of the reference server that is installed beside this package."""
+    own = Path(sysconfig.get_path("scripts"), "gerrit-mcp-reference")
+    return own.is_file() and Path(program).is_file() and own.samefile(program)
 
 
 def _events(home: Path) -> list[dict[str, Any]]:

@@ -16,12 +16,13 @@ def serve(payload: dict[str, Any], channel: Channel) -> int | None:
     What a factory gives is started as the reference server's command starts its own; a factory that serves by itself
     gives nothing, or an exit code.
 
-    `payload`: `import_path` (folders, searched first), `factory` (`module:callable`, or null for the reference server).
+    `payload`: `import_path` (folders, searched first), `factory` (`module:callable`), or `arguments` of the reference
+    server's own command.
     """
     del channel  # a server under test tells nothing but what it tells an operator
     search_first(payload["import_path"])
-    if payload["factory"] is None:
-        return _reference()
+    if "arguments" in payload:
+        return _reference(payload["arguments"])
     application = built_by(payload["factory"])
     if application is None or isinstance(application, int):
         return application
@@ -33,8 +34,8 @@ def serve(payload: dict[str, Any], channel: Channel) -> int | None:
     return None
 
 
-def _reference() -> int | None:
+def _reference(arguments: list[str]) -> int | None:
     """Do what the reference server's command does."""
     from reference_server import cli  # noqa: PLC0415 - in the child only
 
-    return cli.main(["stdio"])
+    return cli.main(arguments)

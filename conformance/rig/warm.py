@@ -72,6 +72,8 @@ class WarmProcess:
         self._sending = asyncio.Lock()
         self._listening = asyncio.Lock()
         self._listeners: asyncio.Queue[int | None] = asyncio.Queue()
+        self._connecting = asyncio.Lock()
+        self._connected: asyncio.Queue[int | None] = asyncio.Queue()
 
     async def __aenter__(self) -> Self:
         """Start it, and wait until it has imported everything."""
@@ -155,9 +157,12 @@ class WarmProcess:
             message, descriptors = heard
             if message["event"] == "listening":
                 self._listeners.put_nowait(descriptors[0])
+            elif message["event"] == "connected":
+                self._connected.put_nowait(descriptors[0] if descriptors else None)
             elif message["event"] == "guardian-gone" and message["number"] in self._children:
                 self._children[message["number"]].guardian_gone(message["left"])
         self._listeners.put_nowait(None)
+        self._connected.put_nowait(None)
         for child in self._children.values():
             child.guardian_gone([], warm_gone=True)
 
@@ -180,6 +185,21 @@ class WarmProcess:
         self._ports.append(listener.getsockname()[1])
         listener.setblocking(False)  # noqa: FBT003 - the standard library takes it by position only
         return listener
+
+    async def connect(self, port: int) -> socket.socket:
+        """Connect to a port on which a child listens; the caller owns the socket.
+
+        Raises:
+            ConnectionRefusedError: nobody listens there.
+        """
+        async with self._connecting:
+            await self._ask({"do": "connect", "port": port})
+            descriptor = await self._connected.get()
+        if descriptor is None:
+            raise ConnectionRefusedError(f"nothing listens on port {port}")
+        connected = socket.socket(fileno=descriptor)
+        connected.setblocking(False)  # noqa: FBT003 - the standard library takes it by position only
+        return connected
 
     async def start(self, order: Order) -> Child:
         """Start a child; it may still be about to run when this returns."""

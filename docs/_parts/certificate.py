@@ -23,6 +23,7 @@ _MORE: dict[str, dict[str, str]] = {
         "trials": "how often the extension was started",
         "gerrit_calls": "how many requests the simulated hosts got",
         "seconds": "how long the examination took",
+        "measurements": "tables of figures that clauses have taken",
     },
     "CatalogueRecord": {
         "version": "rises when a clause is added, or demands something else",
@@ -54,6 +55,11 @@ _MORE: dict[str, dict[str, str]] = {
         "hint": "a fix for this very case, where there is one",
     },
     "HostRecord": {"name": "its name", "version": "its version"},
+    "MeasurementRecord": {
+        "clause": "which took them",
+        "title": "what was measured",
+        "rows": "the figures, in the order of the columns",
+    },
     "SdkRecord": {"name": "its name", "version": "its version"},
     "SubjectRecord": {
         "kind": "`module` or `distribution`",

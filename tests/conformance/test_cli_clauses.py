@@ -87,6 +87,7 @@ def test_every_clause_has_a_short_example_that_is_python_or_toml(clause: registr
         (["list", "--family=,"], "--family is empty", "say --family=A"),
         (["explain", "ROUTE-NAME"], "there is no clause ROUTE-NAME", "did you mean ROUTE-NAMES?"),
         (["explain", "zebra"], "there is no clause zebra", "gerrit-conformance list shows them all"),
+        (["selftest", "--full", "--alone"], "--full and --alone exclude each other", "drop one"),
         (["selftest", "--part=3/2"], "--part=3/2 is no part", "say --part=1/2"),
         (["explain"], "the following arguments are required: ID", "see gerrit-conformance explain --help"),
         (["selftest", "--without=EXT-QUIT"], "there is no clause EXT-QUIT", "did you mean EXT-QUIET?"),

@@ -46,6 +46,13 @@ def entered(one: Specimen, **outcomes: str) -> Tally:
     return tally
 
 
+def test_alone_a_bad_specimen_is_judged_by_its_own_clause_and_a_good_one_by_all() -> None:
+    clauses = about(registry.catalogue(), "extension")
+    scope = Scope(clauses=clauses, alone=True)
+    assert [one.id for one in clauses_for(specimen("TOOL-BASE"), scope)] == ["TOOL-BASE"]
+    assert clauses_for(specimen(None), scope) == [*clauses]
+
+
 async def test_every_specimen_is_in_one_part_and_those_of_one_sdk_in_each(
     extensions: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,7 +44,7 @@ def test_a_factory_is_found_without_importing_it(tmp_path: Path) -> None:
         ("stdio:'my server", ["is no command line", "No closing quotation"]),
         ("factory:no_such_module:build", ["there is no module no_such_module", "PYTHONPATH"]),
         ("factory:my-server", ["names no factory", "factory:MODULE:CALLABLE"]),
-        ("https://review.example.com/mcp", ["names a server over HTTP", "stdio:"]),
+        ("https://review.example.com/mcp", ["no server that can be started here", "http://127.0.0.1:PORT/mcp"]),
     ],
 )
 def test_what_names_no_server_is_one_message_that_says_what_was_tried(

@@ -64,10 +64,9 @@ def test_an_unknown_prefix_names_the_right_one(tmp_path):
         resolve("modul:ext", tmp_path)
 
 
-@pytest.mark.parametrize("target", ["https://host/mcp", "server:a=https://host/mcp"])
-def test_a_server_over_http_is_refused_for_now_and_the_other_way_is_named(tmp_path, target):
+def test_servers_by_name_are_refused_for_now_and_the_other_way_is_named(tmp_path):
     with pytest.raises(UsageError, match="stdio:"):
-        resolve(target, tmp_path)
+        resolve("server:a=https://host/mcp", tmp_path)
 
 
 def test_a_project_folder_is_a_distribution_to_build(tmp_path):

@@ -126,14 +126,14 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(json_values)
 def test_the_wrong_type_is_always_another_type(value):
     wrong = json.loads(spoil(Fault(kind="wrong-type"), answer(value)).body.removeprefix(b")]}'\n"))
     assert type(wrong) is not type(value)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(json_values)
 def test_truncated_json_never_parses(value):
     body = spoil(Fault(kind="truncated"), answer(value)).body.removeprefix(b")]}'\n")
