@@ -78,6 +78,8 @@ TRACEBACK = "Traceback (most recent call last)"
     needs=("SRV-ENTRY",),
     fix="Catch what reading and parsing the file raises; say which file, what is wrong, and end or answer with that.",
     example="""
+        try:
+            return json.loads(path.read_bytes())
         except (OSError, ValueError) as problem:
             raise ConfigError(f"{path} cannot be used: {problem}") from None
     """,
@@ -86,9 +88,9 @@ TRACEBACK = "Traceback (most recent call last)"
 async def a_bad_configuration_is_told_in_words(observed: ServerObservations) -> None:
     """With a configuration file that is missing or malformed, the server says so in words that name the configuration.
 
-    It may end with an exit code other than 0, or serve and answer calls of its tools with errors; it neither ends in a
-    traceback nor carries on as if all were well. Tried without a file, with an empty and a torn one, with a list in
-    place of an object, and with the guide's example pasted as it stands, dots included.
+    It may end with an exit code other than 0, or serve and answer calls of those of its tools with errors that ask
+    Gerrit; it neither ends in a traceback nor carries on as if all were well. Tried without a file, with an empty and a
+    torn one, with a list in place of an object, and with the guide's example pasted as it stands, dots included.
     """
     await observed.bare()
     for how, seen in (await observed.of(scenes.all_misled)).items():
@@ -106,6 +108,12 @@ def _judge_misled(how: str, seen: Misled) -> None:
             raise Finding(expected=expected, saw="an end in a traceback", evidence=trial.evidence())
         if record.exit_code == 0:
             raise Finding(expected=expected, saw="an end with exit code 0", evidence=trial.evidence())
+    elif not seen.calls:
+        raise Inconclusive(
+            "it starts with such a configuration, and none of its own tools is known to ask Gerrit",
+            supply="arguments for one that does, in [tools.NAME] of the profile",
+            evidence=trial.evidence(),
+        )
     for call in seen.calls:
         if call.succeeded:
             raise Finding(expected=expected, saw=f"{call.tool}: {call.saw()}", evidence=call.evidence())

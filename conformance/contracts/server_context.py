@@ -31,7 +31,7 @@ CONTEXT = GUIDE.section("The ExtensionContext")
     fix="Hand the SDK's own server to extensions as ctx.mcp, and serve that very object.",
     example="""
         server = FastMCP("gerrit-mcp-server")
-        load_extensions(ExtensionContext(mcp=server, ...))
+        load_extensions(ExtensionContext(mcp=server, plugin_registry=registry))
         server.run()
     """,
     neighbours=("SRV-ENV", "SRV-FIRST"),
@@ -216,7 +216,7 @@ def _judge_appended(seen: Asked, where: str) -> None:
     needs=(MCP,),
     fix="Give the context the PluginRegistry that requires_plugin takes, made with the configured hosts.",
     example="""
-        context = ExtensionContext(plugin_registry=PluginRegistry(), ...)
+        context = ExtensionContext(mcp=server, plugin_registry=PluginRegistry())
     """,
     neighbours=("SRV-ROUTE-GIVEN",),
 )

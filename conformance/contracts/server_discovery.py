@@ -184,7 +184,10 @@ def _warnings(log: str, *words: str) -> list[str]:
     neighbours=("SRV-ENV",),
 )
 async def extension_tools_are_in_the_first_list(observed: ServerObservations) -> None:
-    """The tools of all extensions are in the first answer to `tools/list`; clients need not ask again."""
+    """The tools of all extensions are in the first answer to `tools/list`; clients need not ask again.
+
+    That holds in a session, and without one where the server offers the protocol that knows none (2026-07-28).
+    """
     for trial in (await observed.of(serving.advertised), await observed.of(serving.by_variable)):
         late = [one for one in trial.tools_after or () if one not in trial.names and one.startswith("probe_")]
         if late:
@@ -193,6 +196,14 @@ async def extension_tools_are_in_the_first_list(observed: ServerObservations) ->
                 saw=f"{', '.join(late)} only {LATE_SECONDS:g} s later",
                 evidence=trial.evidence(),
             )
+    sessionless = await observed.of(serving.without_a_session)
+    missing = [tool for module in serving.IN_VARIABLE if (tool := tool_of(module)) not in sessionless.names]
+    if sessionless.in_session and missing:
+        raise Finding(
+            expected="the tools of all extensions without a session, too (protocol 2026-07-28)",
+            saw=f"{', '.join(missing)} missing there",
+            evidence=sessionless.evidence(),
+        )
 
 
 @clause(

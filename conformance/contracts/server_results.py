@@ -31,9 +31,16 @@ PROMISED: dict[str, Any] = {"number": 4711, "subject": "as promised"}
 async def a_typed_result_reaches_the_client_as_one(observed: ServerObservations) -> None:
     """A tool with a typed result has an outputSchema, and its result reaches the client as structuredContent.
 
-    A result that leaves a promised key out, or has words where a number is promised, is a tool error.
+    A result that leaves a promised key out, or has words where a number is promised, is a tool error. That holds in a
+    session, and without one where the server offers the protocol that knows none (2026-07-28).
     """
-    seen = await _answers(observed)
+    _judge_results(await _answers(observed))
+    sessionless = await observed.of(scenes.answered, stateless=True)
+    if sessionless.calls:
+        _judge_results(sessionless)
+
+
+def _judge_results(seen: Answers) -> None:
     entry = next(tool for tool in seen.served.tools if tool["name"] == scenes.TELLS)
     promised = (entry.get("outputSchema") or {}).get("properties") or {}
     if not set(PROMISED) <= set(promised):
@@ -93,6 +100,8 @@ async def an_exception_is_a_tool_error(observed: ServerObservations) -> None:
     needs=("SRV-ERRORS",),
     fix="Raise a ToolError with the text of the exception: version 2 of the SDK hides that of any other.",
     example="""
+        try:
+            return await super().call_tool(name, arguments)
         except UnexpectedToolError as crash:
             raise ToolError(f"{crash}: {crash.__cause__}") from crash
     """,

@@ -59,7 +59,7 @@ MUST = Level.MUST
         return {"topic": topic}
     """,
     per_tool=True,
-    neighbours=("TOOL-WORKS", "TOOL-READONLY", "TOOL-RAISES"),
+    neighbours=("TOOL-WORKS", "TOOL-READONLY", "TOOL-RAISES", "TOOL-BASE"),
 )
 async def a_writing_tool_tells_what_happened(observed: Observations, tool: str) -> None:
     """A tool that writes reports success only where Gerrit did, stops at a write that fails, and writes once a call.

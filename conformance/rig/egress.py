@@ -93,8 +93,9 @@ def _observed(
     def begin(frame: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> int:  # noqa: ANN401 - a frame
         number = next(numbers)
         told = _told_of([*arguments[bound:], *options.values()])
-        line, tool = origins.line(frame), RUNNING.get()[0]
-        telling("run_curl", number=number, at=monotonic(), line=line, tool=tool, **told)
+        tool, _, call = RUNNING.get()
+        line = origins.line(frame)
+        telling("run_curl", number=number, at=monotonic(), line=line, tool=tool, call=call, **told)
         return number
 
     def end(number: int) -> None:
@@ -204,7 +205,7 @@ class _Ear:
 
     def _once(self, kind: str, frame: Any, **facts: str) -> None:  # noqa: ANN401 - a frame
         """Tell a fact with its line and its tool, and the same one no second time in a call."""
-        tool, running = RUNNING.get()
+        tool, running, _ = RUNNING.get()
         line = self._origins.line(frame)
         key = (kind, line, tool, str(id(running)), *facts.values())
         if key not in self._told:

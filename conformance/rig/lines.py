@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from types import FrameType
@@ -25,7 +26,9 @@ _DEEPEST = 200
 _LOOPS = frozenset({"asyncio.events", "asyncio.base_events"})
 _TURNS = frozenset({"_run", "_run_once", "run_forever"})
 
-RUNNING: ContextVar[tuple[str, Any]] = ContextVar("running_tool", default=("", None))
+_NUMBERS = itertools.count(1)
+"""Of the calls of this process, in order."""
+RUNNING: ContextVar[tuple[str, Any, int]] = ContextVar("running_tool", default=("", None, 0))
 """The tool that is being run here, and the coroutine that runs it."""
 
 
@@ -103,14 +106,16 @@ def _watched(
     @functools.wraps(run)
     async def watched(self: Any, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - passed on unchanged
         nonlocal told
-        running = run(self, *arguments, **options)
-        token = RUNNING.set((str(getattr(self, "name", "")), running))
+        running, name = run(self, *arguments, **options), str(getattr(self, "name", ""))
+        number = next(_NUMBERS)
+        tell("tool_called", tool=name, call=number)
+        token = RUNNING.set((name, running, number))
         try:
             return await running
         except Exception as problem:
             told += 1
             if told <= MOST_TOLD:
-                tell("tool_raised", tool=str(getattr(self, "name", "")), **_in_words(problem, origins))
+                tell("tool_raised", tool=name, **_in_words(problem, origins))
             raise
         finally:
             RUNNING.reset(token)

@@ -111,10 +111,11 @@ class Rig:
         world = self.world(surroundings)
         async with AsyncExitStack() as stack:
             home = await stack.enter_async_context(self.place())
+            listener = stack.enter_context(await self.warm.listen())  # to be closed whatever comes between
             gateway = Gateway(
                 world,
                 authority=self.authority,
-                listener=await self.warm.listen(),
+                listener=listener,
                 elsewhere=Elsewhere(third_party_answers(surroundings)),
             )
             await stack.enter_async_context(gateway)

@@ -54,6 +54,8 @@ class Setup:
     """The whole text of the configuration file, or None for no file; empty for the usual one."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables beside the usual ones; `{home}` stands for the folder of the start."""
+    stateless: bool = False
+    """Speak the protocol without a session (2026-07-28), in place of the one that begins with `initialize`."""
     overheard: tuple[str, ...] = ()
     """Programs whose arguments are written down whenever the server runs one of them by its name."""
     linger_seconds: float = 0.0
@@ -105,7 +107,8 @@ async def served(rig: Rig, subject: Subject, setup: Setup, told: ServerTable) ->
     world = rig.world(setup.surroundings)
     async with AsyncExitStack() as stack:
         home = await stack.enter_async_context(rig.place())
-        gateway = Gateway(world, authority=rig.authority, listener=await rig.warm.listen())
+        listener = stack.enter_context(await rig.warm.listen())  # to be closed whatever comes between
+        gateway = Gateway(world, authority=rig.authority, listener=listener)
         await stack.enter_async_context(gateway)
         named = rig.settings.log or told.log
         log_path = Path((named or "{home}/server.log").replace("{home}", str(home)))
@@ -131,7 +134,7 @@ async def served(rig: Rig, subject: Subject, setup: Setup, told: ServerTable) ->
 async def _open(trial: Served, way: Way, seconds: float) -> None:
     try:
         seconds -= await way.open(trial.child, seconds)
-        await trial.client.initialize(timeout=seconds)
+        await (trial.client.discover if trial.setup.stateless else trial.client.initialize)(timeout=seconds)
         trial.tools = list(await trial.client.list_tools(timeout=seconds))
         trial.in_session, trial.opened_after = True, trial.age
     except WireTrouble as problem:

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from conformance.outcomes import Evidence
 from conformance.rig.surroundings import HOSTS, HostPlan, Surroundings
-from conformance.rig.unbidden import is_unbidden
+from conformance.rig.unbidden import is_unbidden, written_for_others
 
 if TYPE_CHECKING:
     from conformance.rig.masking import Masking
@@ -32,6 +32,7 @@ ASKING_FOR_PLUGINS = r"^/plugins/?$|^/plugins/[^/]+/gerrit~status$"
 """Paths that say whether a plugin is there; no request for them counts as a tool's own."""
 
 
+FINISHING_SECONDS = 0.5
 MOST_LINES = 4
 """How many lines of a subject are quoted of each kind."""
 
@@ -58,6 +59,8 @@ class Call:
     """Every request that reached a Gerrit host during the call."""
     facts: Sequence[Fact]
     seconds: float
+    of_others: frozenset[int] = frozenset()
+    """Those of the requests (by their `id`) that another tool had left to be made later."""
     refused: Sequence[str] = ()
     """Addresses outside the simulated world that were asked for."""
     elsewhere: Sequence[StrangeRequest] = ()
@@ -74,8 +77,8 @@ class Call:
 
     @property
     def own(self) -> list[Entry]:
-        """The tool's own requests: all but those that ask for plugins, and what the extension asks by itself."""
-        own = [entry for entry in self.entries if not asks_for_plugins(entry)]
+        """The tool's own requests: not those for plugins, nor what the extension asks by itself or late for others."""
+        own = [entry for entry in self.entries if not asks_for_plugins(entry) and id(entry) not in self.of_others]
         unbidden = self.surroundings.unbidden if self.surroundings is not None else frozenset()
         return [one for one in own if not is_unbidden(one, unbidden, self.told("run_curl"))] if unbidden else own
 
@@ -214,8 +217,10 @@ class Trial:
         except WireTrouble as problem:
             trouble = str(problem)
         await self._settle(expect_end=reply is None)
+        entries = self.world.journal.since(mark)
         call = Call(
-            tool=tool, arguments=arguments, reply=reply, trouble=trouble, entries=self.world.journal.since(mark),
+            tool=tool, arguments=arguments, reply=reply, trouble=trouble, entries=entries,
+            of_others=self._of_others(entries, tool, known),
             facts=self.facts[known:], seconds=asyncio.get_running_loop().time() - began,
             let_out=self._let_out_since(*written), elsewhere=self.elsewhere[strange:],
             refused=[one.target for one in self.gateway.refused[refused:] if one.kind in {"connect", "http"}],
@@ -223,7 +228,27 @@ class Trial:
             surroundings=self.surroundings,
         )  # fmt: skip
         self.calls.append(call)
+        if reply is not None:
+            await self._let_finish()
         return call
+
+    def _of_others(self, entries: Sequence[Entry], tool: str, known: int) -> frozenset[int]:
+        """Name the requests of a call that an earlier one had left to be made; `known` facts were told before it."""
+        began = [fact.about for fact in self.facts[known:] if fact.kind == "tool_called" and fact.about["tool"] == tool]
+        over = {fact.about["number"] for fact in self.facts[:known] if fact.kind == "run_curl_over"}
+        asked = [fact.about for fact in self.facts if fact.kind == "run_curl" and fact.about["number"] not in over]
+        if not began:  # on a host whose tools cannot be watched
+            return frozenset()
+        return frozenset(map(id, written_for_others(entries, asked, began[-1]["call"])))
+
+    async def _let_finish(self) -> None:
+        """Wait a moment for what a call has left on its way to Gerrit, which would arrive in the middle of the next."""
+        until = time.monotonic() + FINISHING_SECONDS
+        while self.gateway.gate is None and self.alive and time.monotonic() < until:
+            self.gather()
+            if len(self.told("run_curl")) <= len(self.told("run_curl_over")):
+                return
+            await asyncio.sleep(0.01)
 
     def _written(self) -> tuple[int, int]:
         """Tell how long server.log (in bytes) and stderr (in characters) are by now."""

@@ -125,15 +125,16 @@ UNUSABLE: Mapping[str, str | None] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Misled:
-    """A start with a configuration that cannot be used, and what the server's own tools said then."""
+    """A start with a configuration that cannot be used, and what those of the server's own tools said that need one."""
 
     served: Served
     calls: Sequence[Call]
 
 
 async def misled(observed: ServerObservations, how: str) -> Misled:
-    """Start with one kind of unusable configuration, and call some of the server's own tools."""
+    """Start with one kind of unusable configuration, and call some of the server's own tools that ask Gerrit."""
     text = UNUSABLE[how]
+    asking = {call.tool: call.arguments for call in (await observed.of(shown)).calls if call.own and call.tool != ASKS}
     setup = Setup(
         probes=(Probe(module=WITNESS, source=shipped("witness")),), variable=WITNESS,
         configuration=" " if text == "" else text,
@@ -141,10 +142,7 @@ async def misled(observed: ServerObservations, how: str) -> Misled:
     calls: list[Call] = []
     async with observed.serving(setup) as trial:
         if trial.in_session:
-            tools = own_tools(observed, trial)[:TOOLS_IN_TROUBLE]
-            if not tools and ASKS in trial.names:
-                tools = [(ASKS, {"member": "load_config", "arguments": "[]"})]
-            calls += [await trial.call(name, arguments) for name, arguments in tools]
+            calls += [await trial.call(name, asking[name]) for name in list(asking)[:TOOLS_IN_TROUBLE]]
     return Misled(served=trial, calls=calls)
 
 

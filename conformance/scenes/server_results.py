@@ -34,11 +34,12 @@ class Answers:
     """The tool that works, called after all others."""
 
 
-async def answered(observed: ServerObservations) -> Answers:
-    """Call each tool of the probe once, and one that works once more at the end."""
+async def answered(observed: ServerObservations, *, stateless: bool = False) -> Answers:
+    """Call each tool of the probe once, and one that works once more at the end; in a session, or without one."""
     calls: dict[str, Call] = {}
     again = None
-    setup = Setup(probes=(Probe(module=MODULE, source=shipped("typed")),), variable=MODULE)
+    probes = (Probe(module=MODULE, source=shipped("typed")),)
+    setup = Setup(probes=probes, variable=MODULE, stateless=stateless)
     async with observed.serving(setup) as trial:
         if trial.in_session and TELLS in trial.names:
             for name in TOOLS:

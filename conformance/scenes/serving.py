@@ -52,6 +52,11 @@ async def by_variable(observed: ServerObservations) -> Served:
     return await observed.start(Setup(probes=_probes(*IN_VARIABLE), variable=text, linger_seconds=LATE_SECONDS))
 
 
+async def without_a_session(observed: ServerObservations) -> Served:
+    """Start with modules that the variable names, and speak the protocol that knows no sessions."""
+    return await observed.start(Setup(probes=_probes(*IN_VARIABLE), variable=",".join(IN_VARIABLE), stateless=True))
+
+
 async def by_both(observed: ServerObservations) -> Served:
     """Start with one module from each source."""
     return await observed.start(
@@ -161,5 +166,15 @@ async def namesakes(observed: ServerObservations) -> Served:
     )
 
 
-FORESEEN = (advertised, by_variable, by_both, found_twice, malformed, half_registered, printing, namesakes)
+FORESEEN = (
+    advertised,
+    by_variable,
+    without_a_session,
+    by_both,
+    found_twice,
+    malformed,
+    half_registered,
+    printing,
+    namesakes,
+)
 """Scenes that a full run begins beside each other, ahead of the clauses that ask for them."""

@@ -21,6 +21,8 @@ from conformance.wire.stream import ByteStream
 __all__ = ["Client", "Garbled", "Message", "NoAnswer", "Refused", "ServerGone", "WireTrouble"]
 
 LATEST_STATEFUL_VERSION = "2025-11-25"
+STATELESS_VERSION = "2026-07-28"
+"""The first version without `initialize`: each request tells version, client and capabilities by itself."""
 CLIENT_INFO = {"name": "gerrit-mcp-conformance", "version": "1"}
 SECONDS = 10.0
 METHOD_NOT_FOUND = -32601
@@ -58,6 +60,8 @@ class Client:
         """Requests that the server sent to us."""
         self.unmatched: list[Mapping[str, Any]] = []
         """Answers to nothing that is still waited for: an unknown id, a second answer, or one after its time."""
+        self.meta: Mapping[str, Any] = {}
+        """What each request carries under `_meta`; nothing in a session that was opened by `initialize`."""
         self._stream = stream
         self._answer_pings = answer_pings
         self._ids = itertools.count(1)
@@ -112,6 +116,9 @@ class Client:
             ServerGone: the server ended before it answered.
             Garbled: the answer is neither a result nor an error.
         """
+        if self.meta:
+            told = params if isinstance(params, dict) else {}
+            params = {**told, "_meta": {**self.meta, **(told.get("_meta") or {})}}
         number = next(self._ids) if request_id is None else request_id
         message: dict[str, Any] = {"jsonrpc": "2.0", "id": number, "method": method}
         if params is not None:
@@ -186,6 +193,18 @@ class Client:
         if reply.error is not None:
             raise Refused("initialize", reply.error, seen=(reply.raw,))
         await self.notify("notifications/initialized")
+        return reply
+
+    async def discover(self, *, timeout: float = SECONDS) -> Reply:  # noqa: ASYNC109 - see request
+        """Speak without a session from now on, and ask what the server offers so; raises Refused where it says no."""
+        prefix = "io.modelcontextprotocol"
+        self.meta = {
+            f"{prefix}/protocolVersion": STATELESS_VERSION, f"{prefix}/clientInfo": CLIENT_INFO,
+            f"{prefix}/clientCapabilities": {},
+        }  # fmt: skip
+        reply = await self.request("server/discover", {}, timeout=timeout)
+        if reply.error is not None:
+            raise Refused("server/discover", reply.error, seen=(reply.raw,))
         return reply
 
     async def list_tools(self, *, timeout: float = SECONDS) -> list[dict[str, Any]]:  # noqa: ASYNC109 - see request

@@ -62,8 +62,8 @@ _MORE: dict[str, dict[str, str]] = {
     },
     "SdkRecord": {"name": "its name", "version": "its version"},
     "SubjectRecord": {
-        "kind": "`module` or `distribution`",
-        "name": "of the module or the distribution",
+        "kind": "`module`, `distribution` or `server`",
+        "name": "of the module, the distribution, or the program",
         "version": "of the distribution",
     },
 }

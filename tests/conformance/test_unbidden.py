@@ -13,7 +13,7 @@ from conformance.outcomes import Finding, Inconclusive, NotApplicable
 from conformance.rig.scenarios import Seen, is_no_refusal
 from conformance.rig.surroundings import BASE_FORMS, Surroundings
 from conformance.rig.trial import Call, Fact
-from conformance.rig.unbidden import asked_while_loading, is_unbidden
+from conformance.rig.unbidden import asked_while_loading, is_unbidden, written_for_others
 from conformance.wire.reply import ToolReply
 from mock_gerrit.journal import Entry
 
@@ -110,3 +110,18 @@ async def test_an_address_that_reaches_its_host_as_it_was_typed_is_told_by_schem
     assert form in raised.value.expected
     assert raised.value.expected.endswith(f"https://{host}.example.com/a")
     assert raised.value.saw.endswith(f"as it was typed: GET {raw.url}")
+
+
+def run_of(number: int, url: str) -> dict[str, Any]:
+    return {"call": number, "urls": [url]}
+
+
+def test_a_write_that_an_earlier_call_left_is_not_of_this_one_and_what_it_reads_is() -> None:
+    url = "https://cedar.example.com/a/changes/1"
+    written = entry("/changes/1", method="POST")
+    told = [run_of(1, url)]
+    assert written_for_others([written], told, 2) == [written]
+    assert written_for_others([written], [*told, run_of(2, url)], 2) == [], "this call writes there as well"
+    assert written_for_others([written], [run_of(1, url.replace("cedar", "elm"))], 2) == [], "at another host"
+    assert written_for_others([entry("/changes/1")], told, 2) == []
+    assert written_for_others([written], [run_of(0, url)], 2) == [], "of no call: what the extension does by itself"
