@@ -98,11 +98,11 @@ class HttpStream:
             ConnectionError: no connection, broken HTTP, or a refusal that holds no message.
         """
         due = "id" in told and "method" in told
-        seen = 0
+        seen = b""
 
         def take(data: bytes) -> None:
-            nonlocal seen
-            seen += 1
+            nonlocal due, seen
+            seen, due = data, due and not _answers(data, told["id"])
             self._note_version(told, data)
             self._came.put_nowait(data)
 
@@ -110,9 +110,10 @@ class HttpStream:
             status, rest = await self._exchange("POST", message, told, take)
         except (h11.ProtocolError, EOFError) as problem:
             raise ConnectionError(f"the answer to POST {self._path} is no HTTP: {problem}") from None
-        if due and not seen:
-            shown = rest[:EXCERPT].decode(errors="replace").strip()
-            raise ConnectionError(f"POST {self._path} was answered {status} without a message: {shown or '(no body)'}")
+        if due:
+            shown = (seen or rest)[:EXCERPT].decode(errors="replace").strip() or "(no body)"
+            what = "with a message that is no answer to it" if seen else "without a message"
+            raise ConnectionError(f"POST {self._path} was answered {status} {what}: {shown}")
 
     async def _exchange(
         self, method: str, body: bytes, told: dict[str, Any], take: Callable[[bytes], None]
@@ -184,6 +185,16 @@ def _parsed(message: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return told if isinstance(told, dict) else {}
+
+
+def _answers(message: bytes, request_id: object) -> bool:
+    """Tell whether a message, or one of a batch, answers a request."""
+    try:
+        told = json.loads(message)
+    except (ValueError, RecursionError):
+        return False
+    several = told if isinstance(told, list) else [told]
+    return any(isinstance(one, dict) and "method" not in one and one.get("id") == request_id for one in several)
 
 
 def _events(body: bytearray) -> Iterator[bytes]:

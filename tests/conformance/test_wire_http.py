@@ -95,10 +95,11 @@ async def test_a_request_without_a_session_says_what_it_is_in_its_headers() -> N
     [
         (b"HTTP/1.1 404 Not Found\r\nContent-Length: 7\r\n\r\nno such", "was answered 404 without a message: no such"),
         (b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 4\r\n\r\n<hi>", "was answered 200 without"),
+        (answer('{"jsonrpc": "2.0", "id": "server-error", "error": {}}'), "with a message that is no answer to it: "),
         (b"SSH-2.0-OpenSSH_9.2\r\n", "is no HTTP"),
         (b"", "is no HTTP"),
     ],
-    ids=["refused", "no MCP", "no HTTP", "hangs up"],
+    ids=["refused", "no MCP", "of another request", "no HTTP", "hangs up"],
 )
 async def test_an_answer_without_a_message_ends_the_session_and_says_why(answered: bytes, said: str) -> None:
     async with serving(answered) as (client, _):
