@@ -67,7 +67,7 @@ async def lists_are_asked_for_only_when_a_call_needs_them(observed: Observations
         if early:
             raise Finding(
                 expected="no request for a list of plugins before a tool is called",
-                saw=f"{_lists_of(early)} asked for while the extension was loaded", evidence=_requests(early),
+                saw=f"{lists_of(early)} asked for while the extension was loaded", evidence=requests_in(early),
             )  # fmt: skip
     await backed(observed, tool)
     if tool not in await observed.answering():
@@ -77,7 +77,7 @@ async def lists_are_asked_for_only_when_a_call_needs_them(observed: Observations
     if others:
         raise Finding(
             expected=f"no list but that of {SECOND.url}, which was named and has the plugin",
-            saw=f"{_lists_of(others)} asked for as well",
+            saw=f"{lists_of(others)} asked for as well",
             evidence=call.evidence(),
         )
 
@@ -105,7 +105,7 @@ async def the_first_host_that_has_it_ends_the_search(observed: Observations, too
     if needless:
         raise Finding(
             expected=f"no list asked for after that of {FIRST.url}, which has the plugin",
-            saw=f"{_lists_of(needless)} asked for as well",
+            saw=f"{lists_of(needless)} asked for as well",
             evidence=call.evidence(),
         )
 
@@ -181,7 +181,7 @@ def _judge_kept(seen: Seen, tool: str, first: list[Entry]) -> None:
         if again:
             raise Finding(
                 expected=expected,
-                saw=f"{_lists_of(again)} asked for again within half a minute",
+                saw=f"{lists_of(again)} asked for again within half a minute",
                 evidence=(*seen.call(tool, before).evidence(), *seen.call(tool, turn).evidence()),
             )
 
@@ -211,7 +211,7 @@ async def one_host_is_remembered_under_one_name(observed: Observations, tool: st
         if asked:
             raise Finding(
                 expected=f"the list of {scenes.SAME_HOST[known]} to serve {scenes.SAME_HOST[form]} as well",
-                saw=f"{_lists_of(asked)} asked for again",
+                saw=f"{lists_of(asked)} asked for again",
                 evidence=seen.call(tool, form).evidence(),
             )
 
@@ -231,16 +231,18 @@ def _lists(seen: Seen, tool: str, turn: str) -> list[Entry]:
     return [entry for entry in lists_in(seen.call(tool, turn)) if entry.is_plugin_list]
 
 
-def _lists_of(entries: Iterable[Entry]) -> str:
-    hosts = {entry.host for entry in entries}
+def lists_of(entries: Iterable[Entry], *only: str) -> str:
+    """Name the lists that some requests ask for, those of all hosts or of these only."""
+    hosts = {entry.host for entry in entries if entry.host in only or not only}
     urls = [plan.url for plan in HOSTS if plan.name in hosts]
     return f"the list of {urls[0]}" if len(urls) == 1 else f"the lists of {' and '.join(urls)}"
 
 
 def _times(entries: Iterable[Entry], host: str) -> str:
     asked = [entry for entry in entries if entry.host == host]
-    return f"{_lists_of(asked)} asked for {len(asked)} times"
+    return f"{lists_of(asked)} asked for {len(asked)} times"
 
 
-def _requests(entries: Iterable[Entry]) -> tuple[Evidence, ...]:
+def requests_in(entries: Iterable[Entry]) -> tuple[Evidence, ...]:
+    """Quote requests."""
     return tuple(Evidence(kind="request", text=f"{entry.method} {entry.url} → {entry.status}") for entry in entries)

@@ -219,7 +219,7 @@ async def an_address_that_is_not_configured_is_refused(observed: Observations, t
             evidence=(*_lines(handed), *call.evidence()),
         )
     expected = f"an error that says that {UNCONFIGURED} is not configured"
-    if call.succeeded or not _says_so(call, host):
+    if call.succeeded or not says_so(call, host):
         raise Finding(expected=expected, saw=_where(call), evidence=call.evidence())
 
 
@@ -231,7 +231,8 @@ def _lines(handed: Sequence[Mapping[str, Any]]) -> tuple[Evidence, ...]:
     return tuple(Evidence(kind="line", text=str(about["line"])) for about in handed[:1] if about["line"])
 
 
-def _says_so(call: Call, host: str) -> bool:
+def says_so(call: Call, host: str) -> bool:
+    """Tell whether an error says that a host is not configured: it names that, or speaks of what is configured."""
     text = unquote(call.text).lower()
     return any(word in text for word in (host, "configur", "unknown host", "gerrit_hosts"))
 

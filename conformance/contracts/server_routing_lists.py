@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from conformance.contracts.registry import GUIDE, clause, field_sense
+from conformance.contracts.routing_lists import lists_of, requests_in
 from conformance.contracts.server_routing import CAUSES, ENV, GIVEN, TAKES_FIRST, judge_routed, see
-from conformance.outcomes import Blocked, Evidence, Finding, Inconclusive, Level
-from conformance.rig.surroundings import HOSTS
+from conformance.outcomes import Blocked, Finding, Inconclusive, Level
 from conformance.scenes import server_routing as scenes
 from conformance.scenes.routing import BEFORE_FIRST, DEFAULT, FIRST, SAME_HOST, SECOND, lists_in
 
 if TYPE_CHECKING:
     from conformance.scenes.server_routing import Routed
     from conformance.server_observations import ServerObservations
-    from mock_gerrit.journal import Entry
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
 LAZY, CACHE, REFRESH = "SRV-ROUTE-LAZY", "SRV-ROUTE-CACHE", "SRV-ROUTE-REFRESH"
@@ -54,14 +52,14 @@ async def lists_are_asked_for_only_when_a_call_needs_them(observed: ServerObserv
     if early:
         raise Finding(
             expected="no request for a list of plugins before a plugin-backed tool is called",
-            saw=f"{_lists_of(early)} asked for",
-            evidence=_requests(early),
+            saw=f"{lists_of(early)} asked for",
+            evidence=requests_in(early),
         )
     call = seen.call("has it")
     if others := [entry for entry in call.lists if entry.host != SECOND.name]:
         raise Finding(
             expected=f"no list but that of {SECOND.url}, which was named and has the plugin",
-            saw=f"{_lists_of(others)} asked for as well",
+            saw=f"{lists_of(others)} asked for as well",
             evidence=call.evidence(),
         )
 
@@ -93,7 +91,7 @@ async def a_list_is_kept_for_its_time_and_no_longer(observed: ServerObservations
         if again := [host for host, times in asked.items() if known[host] or times > 1]:
             raise Finding(
                 expected=expected,
-                saw=f"{_lists_of(lists_in(seen.call(step)), *again)} asked for again within seconds",
+                saw=f"{lists_of(lists_in(seen.call(step)), *again)} asked for again within seconds",
                 evidence=seen.call(step).evidence(),
             )
         known += asked
@@ -197,7 +195,7 @@ async def one_host_is_remembered_under_one_name(observed: ServerObservations) ->
         if asked := lists_in(seen.call(form)):
             raise Finding(
                 expected=f"the list of {SAME_HOST[known]} to serve {SAME_HOST[form]} as well",
-                saw=f"{_lists_of(asked)} asked for again",
+                saw=f"{lists_of(asked)} asked for again",
                 evidence=seen.call(form).evidence(),
             )
 
@@ -229,9 +227,9 @@ async def first_calls_at_once_ask_each_host_for_its_list_once(observed: ServerOb
     for host, count in Counter(entry.host for entry in seen.crowding).items():
         if count > 1:
             raise Finding(
-                expected=f"one request for {_lists_of(seen.crowding, host)}, shared by all calls that need it",
+                expected=f"one request for {lists_of(seen.crowding, host)}, shared by all calls that need it",
                 saw=f"{count} of them for {len(seen.crowd)} calls at the same time",
-                evidence=_requests(seen.crowding),
+                evidence=requests_in(seen.crowding),
             )
 
 
@@ -259,13 +257,3 @@ async def a_disabled_plugin_counts_as_absent(observed: ServerObservations) -> No
             saw=call.saw(),
             evidence=call.evidence(),
         )
-
-
-def _lists_of(entries: Iterable[Entry], *only: str) -> str:
-    hosts = {entry.host for entry in entries if entry.host in only or not only}
-    urls = [plan.url for plan in HOSTS if plan.name in hosts]
-    return f"the list of {urls[0]}" if len(urls) == 1 else f"the lists of {' and '.join(urls)}"
-
-
-def _requests(entries: Iterable[Entry]) -> tuple[Evidence, ...]:
-    return tuple(Evidence(kind="request", text=f"{entry.method} {entry.url} → {entry.status}") for entry in entries)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 from conformance.contracts.registry import GUIDE, clause, field_sense
-from conformance.contracts.routing_trouble import calls_it_absent
+from conformance.contracts.routing_trouble import calls_it_absent, says_so
 from conformance.contracts.server_routing import CAUSES, ENV, GIVEN, SCHEMA, TAKES_FIRST, judge_routed, made, see
 from conformance.outcomes import Blocked, Evidence, Finding, Inconclusive, Level
 from conformance.probes.routed import INSIDE, NAMED, PLAIN, ROUTED
-from conformance.rig.trial import Call
 from conformance.scenes import server_routing as scenes
 from conformance.scenes.routing import FIRST, SECOND, UNCONFIGURED
 from conformance.scenes.server_routing import DURING, FAILURES, LONG_OVER, OVER, comes_by
@@ -228,15 +226,10 @@ async def an_address_that_is_not_configured_is_refused(observed: ServerObservati
             evidence=(*(Evidence(kind="request", text=one) for one in dict.fromkeys(sent)), *call.evidence()),
         )
     given = seen.given("unconfigured")
-    if given or call.succeeded or not _says_so(call, host):
+    if given or call.succeeded or not says_so(call, host):
         where = f"the tool run with the address {given[0]}; " if given else ""
         raise Finding(
             expected=f"an error that says that {UNCONFIGURED} is not configured, and the tool not run",
             saw=f"{where}{call.saw()}",
             evidence=call.evidence(),
         )
-
-
-def _says_so(call: Call, host: str) -> bool:
-    text = unquote(call.text).lower()
-    return any(word in text for word in (host, "configur", "unknown host", "gerrit_hosts"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from typing import Any
 
 EVENTS: list[dict[str, Any]] = []
@@ -30,3 +31,12 @@ def offer(ctx: Any, module: str) -> None:  # noqa: ANN401 - the context of any s
         return json.dumps(EVENTS)
 
     ctx.mcp.tool(name="probe_" + module.replace(".", "_"))(told_so_far)
+
+
+def attempt(what: str, make: Callable[[], Any]) -> Any:  # noqa: ANN401 - whatever is made
+    """Make something; a failure is noted, and gives None."""
+    try:
+        return make()
+    except Exception as problem:  # noqa: BLE001 - whatever it is, it is noted
+        note("failed", what, raised=type(problem).__name__, text=str(problem))
+        return None

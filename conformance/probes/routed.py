@@ -30,16 +30,14 @@ class Looked(TypedDict):
     answer: str
 
 
-def _ledger() -> Any:  # noqa: ANN401 - a module that is there in a server only
-    return importlib.import_module("gerrit_conformance_ledger")
-
-
 def register(ctx: Any) -> None:  # noqa: ANN401 - the context of any server
     """Register the tools; what keeps one from being made is noted, and does not keep the others."""
+    ledger = importlib.import_module("gerrit_conformance_ledger")
+    made = ledger.attempt
 
     async def look(step: str, gerrit_base_url: str | None = None) -> Looked:
         """Ask the host for a change, and tell which host that was."""
-        _ledger().note("ran", step, given=gerrit_base_url)
+        ledger.note("ran", step, given=gerrit_base_url)
         answer = await _asked(ctx, gerrit_base_url)
         return {"step": step, "base_url": str(gerrit_base_url), "answer": answer}
 
@@ -47,22 +45,22 @@ def register(ctx: Any) -> None:  # noqa: ANN401 - the context of any server
         """Do nothing of use, under the name of its function."""
         return {"step": step, "base_url": str(gerrit_base_url), "answer": ""}
 
-    _made("undecorated", lambda: ctx.mcp.tool(name=PLAIN)(look))
-    required = _made("import", lambda: importlib.import_module("gerrit_mcp_server.extensions").requires_plugin)
-    registry = _made("plugin_registry", lambda: ctx.plugin_registry)
+    made("undecorated", lambda: ctx.mcp.tool(name=PLAIN)(look))
+    required = made("import", lambda: importlib.import_module("gerrit_mcp_server.extensions").requires_plugin)
+    registry = made("plugin_registry", lambda: ctx.plugin_registry)
     if required is None or registry is None:
         return
-    routed = _made("requires_plugin", lambda: required(PLUGIN, registry)(look))
+    routed = made("requires_plugin", lambda: required(PLUGIN, registry)(look))
     if routed is None:
         return
-    _made(ROUTED, lambda: ctx.mcp.tool(name=ROUTED)(routed))
-    _made(NAMED, lambda: ctx.mcp.tool()(required(PLUGIN, registry)(probe_keeps_its_name)))
+    made(ROUTED, lambda: ctx.mcp.tool(name=ROUTED)(routed))
+    made(NAMED, lambda: ctx.mcp.tool()(required(PLUGIN, registry)(probe_keeps_its_name)))
 
     async def inside(step: str, gerrit_base_url: str) -> str:
         """Call the decorated function, and tell as JSON what it returned or raised; an empty address is left out."""
         return json.dumps(await _end_of(routed, step, gerrit_base_url))
 
-    _made(INSIDE, lambda: ctx.mcp.tool(name=INSIDE)(inside))
+    made(INSIDE, lambda: ctx.mcp.tool(name=INSIDE)(inside))
 
 
 async def _asked(ctx: Any, gerrit_base_url: str | None) -> str:  # noqa: ANN401 - as above
@@ -84,12 +82,3 @@ async def _end_of(routed: Callable[..., Any], step: str, gerrit_base_url: str) -
     except Exception as problem:  # noqa: BLE001 - what is raised is the question
         return {"raised": type(problem).__name__, "bases": [one.__name__ for one in type(problem).__mro__]}
     return {"returned": type(result).__name__}
-
-
-def _made(what: str, make: Callable[[], Any]) -> Any:  # noqa: ANN401 - whatever is made
-    """Make something; a failure is noted, and gives None."""
-    try:
-        return make()
-    except Exception as problem:  # noqa: BLE001 - whatever it is, it is noted
-        _ledger().note("failed", what, raised=type(problem).__name__, text=str(problem))
-        return None

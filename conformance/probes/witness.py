@@ -7,7 +7,7 @@ are objects and no texts: whoever wraps a function need not be able to look name
 import importlib
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ RAN = "the routed tool ran"
 
 def register(ctx: Any) -> None:  # noqa: ANN401 - the context of any server
     """Register the tools; what keeps one from being made is noted, and does not keep the others."""
+    made = importlib.import_module("gerrit_conformance_ledger").attempt
 
     async def ask(member: str, arguments: str) -> str:
         """Use a member of the context: call it with the arguments (a JSON list), or read it; tells the end as JSON."""
@@ -38,14 +39,14 @@ def register(ctx: Any) -> None:  # noqa: ANN401 - the context of any server
         """Say that it was let run (requires the plugin)."""
         return f"{RAN} for {gerrit_base_url}"
 
-    _made("probe_ask", lambda: ctx.mcp.tool(name="probe_ask")(ask))
-    _made("probe_append", lambda: ctx.mcp.tool(name="probe_append")(append))
-    _made("probe_repeats", lambda: ctx.mcp.tool()(probe_repeats))
-    _made("probe_echoes", lambda: ctx.mcp.tool()(probe_echoes))
-    required = _made("import", lambda: importlib.import_module("gerrit_mcp_server.extensions").requires_plugin)
+    made("probe_ask", lambda: ctx.mcp.tool(name="probe_ask")(ask))
+    made("probe_append", lambda: ctx.mcp.tool(name="probe_append")(append))
+    made("probe_repeats", lambda: ctx.mcp.tool()(probe_repeats))
+    made("probe_echoes", lambda: ctx.mcp.tool()(probe_echoes))
+    required = made("import", lambda: importlib.import_module("gerrit_mcp_server.extensions").requires_plugin)
     if required is not None:
-        decorate = _made("requires_plugin", lambda: required(PLUGIN, ctx.plugin_registry))
-        _made("probe_has_plugin", lambda: ctx.mcp.tool()(decorate(probe_has_plugin)))
+        decorate = made("requires_plugin", lambda: required(PLUGIN, ctx.plugin_registry))
+        made("probe_has_plugin", lambda: ctx.mcp.tool()(decorate(probe_has_plugin)))
 
 
 async def _use(ctx: Any, member: str, arguments: list[Any]) -> dict[str, Any]:  # noqa: ANN401 - as above
@@ -83,13 +84,3 @@ def _appended(ctx: Any, text: str) -> dict[str, Any]:  # noqa: ANN401 - as above
     except Exception as problem:  # noqa: BLE001 - whatever it is, it is what was asked for
         told["problem"] = f"{type(problem).__name__}: {problem}"
     return told
-
-
-def _made(what: str, make: Callable[[], Any]) -> Any:  # noqa: ANN401 - whatever is made
-    """Make something; a failure is noted, and gives None."""
-    try:
-        return make()
-    except Exception as problem:  # noqa: BLE001 - whatever it is, it is noted
-        ledger = importlib.import_module("gerrit_conformance_ledger")
-        ledger.note("failed", what, raised=type(problem).__name__, text=str(problem))
-        return None

@@ -68,7 +68,7 @@ async def shown(observed: ServerObservations) -> Shown:
     async with observed.serving(setup) as trial:
         seen = Shown(served=trial)
         if trial.in_session:
-            tools = [(name, arguments) for name, arguments in own_tools(observed, trial)]
+            tools = own_tools(observed, trial)
             seen.calls += [await trial.call(name, arguments) for name, arguments in tools]
             asking = _asking() if ASKS in trial.names else []
             await _in_trouble(observed, trial, [*asking, *tools[:TOOLS_IN_TROUBLE]], seen)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping
@@ -178,11 +177,6 @@ async def silent(observed: ServerObservations) -> Asked:
 def _document(trial: Served) -> Mapping[str, Any]:
     read: Mapping[str, Any] = json.loads((trial.home / "gerrit_config.json").read_text(encoding="utf-8"))
     return read
-
-
-async def all_asked(observed: ServerObservations) -> tuple[Asked, Asked, Asked]:
-    """Give the three starts in which hosts answer."""
-    return await asyncio.gather(observed.of(usual), observed.of(signed), observed.of(unsigned))
 
 
 FORESEEN: tuple[Callable[..., Awaitable[Any]], ...] = (usual, signed, unsigned, silent)

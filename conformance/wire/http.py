@@ -108,7 +108,7 @@ class HttpStream:
 
         try:
             status, rest = await self._exchange("POST", message, told, take)
-        except (h11.ProtocolError, EOFError) as problem:
+        except h11.ProtocolError as problem:
             raise ConnectionError(f"the answer to POST {self._path} is no HTTP: {problem}") from None
         if due:
             shown = (seen or rest)[:EXCERPT].decode(errors="replace").strip() or "(no body)"
