@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,8 @@ from conformance.rig.rig import Rig
 from conformance.settings import Settings
 from conformance.targets import resolve_target
 
-REFERENCE = f"stdio:{Path(sys.executable).with_name('gerrit-mcp-reference')} stdio"
+from .server_bench import LOGS_ELSEWHERE, REFERENCE
+
 SILENT = """
 import sys
 
@@ -70,13 +70,7 @@ async def test_a_server_that_does_not_serve_is_one_finding_and_nothing_is_left(
 
 async def test_a_server_whose_log_nobody_knows_leaves_open_what_stands_in_it(tmp_path: Path) -> None:
     """The same server, told to write its log where nobody looks."""
-    (tmp_path / "elsewhere.py").write_text(
-        "import os, tempfile\n"
-        "from reference_server import factory\n\n\n"
-        "def build():\n"
-        "    os.environ['GERRIT_MCP_LOG_PATH'] = tempfile.mkstemp(suffix='.log')[1]\n"
-        "    return factory.build()\n"
-    )
+    (tmp_path / "elsewhere.py").write_text(LOGS_ELSEWHERE)
     seen = await judged(tmp_path, "factory:elsewhere", "SRV-DEDUP", "SRV-ENV")
     assert seen["SRV-ENV"].outcome is Outcome.PASS
     assert seen["SRV-DEDUP"].outcome is Outcome.INCONCLUSIVE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,19 +9,12 @@ import pytest
 from conformance.contracts.registry import catalogue
 from conformance.contracts.server_addresses import same_place
 from conformance.contracts.server_requests import still_waiting
-from conformance.examine import Examination
 from conformance.outcomes import Judgement, Outcome
 from conformance.scenes import server_context as scenes
-from conformance.targets import resolve_target
+
+from .server_bench import LOGS_ELSEWHERE, REFERENCE, judged
 
 CONTEXT = (*(one for one in catalogue().ids() if one.startswith("SRV-CTX-")), "SRV-TIMEOUT")
-REFERENCE = f"stdio:{Path(sys.executable).with_name('gerrit-mcp-reference')} stdio"
-
-
-async def judged(folder: Path, target: str, *clauses: str) -> dict[str, Judgement]:
-    subject = resolve_target(target, cwd=folder)
-    async with Examination(subject) as examination:
-        return {one: await examination.judge(catalogue()[one]) for one in clauses}
 
 
 def outcomes(seen: dict[str, Judgement]) -> dict[str, Outcome]:
@@ -62,13 +54,7 @@ async def test_a_server_whose_requires_plugin_nobody_can_import_leaves_its_regis
 
 
 async def test_a_log_that_nobody_knows_is_not_compared_with_what_log_path_tells(tmp_path: Path) -> None:
-    (tmp_path / "elsewhere.py").write_text(
-        "import os, tempfile\n"
-        "from reference_server import factory\n\n\n"
-        "def build():\n"
-        "    os.environ['GERRIT_MCP_LOG_PATH'] = tempfile.mkstemp(suffix='.log')[1]\n"
-        "    return factory.build()\n"
-    )
+    (tmp_path / "elsewhere.py").write_text(LOGS_ELSEWHERE)
     seen = await judged(tmp_path, "factory:elsewhere", "SRV-CTX-LOG-PATH")
     assert seen["SRV-CTX-LOG-PATH"].outcome is Outcome.PASS
 

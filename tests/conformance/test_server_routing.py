@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 from conformance.contracts.registry import catalogue
-from conformance.examine import Examination
 from conformance.outcomes import Judgement, Level, Outcome
-from conformance.targets import resolve_target
 
-REFERENCE = f"stdio:{Path(sys.executable).with_name('gerrit-mcp-reference')} stdio"
+from .server_bench import REFERENCE, judged
+
 CLAUSES = tuple(one.id for one in catalogue() if one.id.startswith("SRV-ROUTE-"))
 SHOULD = {"SRV-ROUTE-UNREADABLE", "SRV-ROUTE-SINGLE"}
-
-
-async def judged(folder: Path, target: str, *clauses: str) -> dict[str, Judgement]:
-    async with Examination(resolve_target(target, cwd=folder)) as examination:
-        return {one: await examination.judge(catalogue()[one]) for one in clauses}
 
 
 async def judged_as(folder: Path, source: str, *clauses: str) -> dict[str, Judgement]:
